@@ -1,5 +1,6 @@
 #include "fleet/fleet.h"
 #include "base/text.h"
+#include "report/sheet/sheet_counts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@ void as_fleet_forget(struct as_fleet *f)
     for (size_t i = 0; i < f->lines_n; i++) {
         free(f->lines[i].obs);
         free(f->lines[i].device);
+        free(f->lines[i].ci);
     }
+    for (size_t i = 0; i < f->devices_n; i++)
+        free(f->devices[i].counts);
     f->lines_n = f->devices_n = f->kinds_n = 0;
 }
 
@@ -113,9 +117,26 @@ static enum as_status fleet_add_line(struct as_fleet *f, const struct as_quantit
     if (st)
         return st;
     *out = &f->lines[f->lines_n++];
-    **out = (struct as_fleet_line){.of = of, .kind = kind};
+    **out = (struct as_fleet_line){.of = of, .kind = kind, .specified = NAN};
     as_copy_text((*out)->label, sizeof(*out)->label, label);
     as_copy_text((*out)->unit, sizeof(*out)->unit, unit);
+    return AS_OK;
+}
+
+/* Room for another number. */
+static enum as_status fleet_grow_line(struct as_fleet_line *line, bool for_page, struct as_error *err)
+{
+    size_t cap = line->cap;
+    const enum as_status st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
+    if (st || cap == line->cap)
+        return st;
+    uint32_t *devices = realloc(line->device, cap * sizeof *devices);
+    line->device = devices ? devices : line->device;
+    float(*ci)[2] = for_page ? realloc(line->ci, cap * sizeof *ci) : NULL;
+    line->ci = ci ? ci : line->ci;
+    if (!devices || (for_page && !ci))
+        return as_nomem(err, cap * sizeof *ci, "devices");
+    line->cap = cap;
     return AS_OK;
 }
 
@@ -130,16 +151,13 @@ enum as_status as_fleet_add_number(struct as_fleet *f, const struct as_quantity 
     enum as_status st = line ? AS_OK : fleet_add_line(f, of, label, unit, kind, &line, err);
     if (st)
         return st;
-    size_t cap = line->cap;
-    st = as_grow((void **)&line->obs, &cap, line->n + 1, sizeof *line->obs, err);
-    if (!st && cap != line->cap) {
-        uint32_t *devices = realloc(line->device, cap * sizeof *devices);
-        st = devices ? AS_OK : as_nomem(err, cap * sizeof *devices, "devices");
-        line->device = devices ? devices : line->device;
-        line->cap = devices ? cap : line->cap;
-    }
+    st = fleet_grow_line(line, f->for_page, err);
     if (st)
         return st;
+    if (f->for_page) {
+        line->ci[line->n][0] = (float)(number->ci.lo / number->value - 1);
+        line->ci[line->n][1] = (float)(number->ci.hi / number->value - 1);
+    }
     line->obs[line->n] =
         (struct as_observation){.y = log(number->value), .error = error, .node = f->devices[device].node};
     line->device[line->n++] = device;
@@ -155,15 +173,40 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     if (!row->of || row->of->kind == AS_KIND_CAPACITY)
         return AS_OK;
     as_buf_printf(&label, "%s %s", row->group, row->shown[0] ? row->shown : row->label);
+    const bool is_first = !fleet_find_line(f, row->of, kind, as_buf_get(&label), row->unit);
     const enum as_status st = as_fleet_add_number(f, row->of, as_buf_get(&label), row->unit, kind,
                                                   (uint32_t)(f->devices_n - 1), &number, err);
+    struct as_fleet_line *line = fleet_find_line(f, row->of, kind, as_buf_get(&label), row->unit);
+    if (line && as_sheet_shows_specified(row) && (is_first || line->specified != row->specified))
+        line->specified = is_first ? row->specified : NAN;
     as_buf_finish(&label);
+    return st;
+}
+
+static enum as_status fleet_add_counts(struct as_fleet_device *device, const struct as_sheet *sheet,
+                                       struct as_error *err)
+{
+    struct as_buf text = AS_BUF_INIT, one = AS_BUF_INIT;
+    for (size_t k = 0; k < AS_COUNTERS_N; k++) {
+        as_buf_clear(&one);
+        as_link_count_text(sheet, k, &one);
+        as_buf_printf(&text, "%s%s", text.len && one.len ? "; " : "", as_buf_get(&one));
+        device->has_grown |= one.len && sheet->counts[k].grown > 0;
+    }
+    const enum as_status st = as_buf_check(&text, err);
+    device->counts = !st && text.len ? as_buf_take(&text) : NULL;
+    as_buf_finish(&text);
+    as_buf_finish(&one);
     return st;
 }
 
 enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_machine_sheet *m, struct as_error *err)
 {
     enum as_status st = fleet_add_node(f, m->host, source, err);
+    if (!st) {
+        as_copy_text(f->nodes[f->nodes_n - 1].suite, sizeof f->nodes->suite, m->suite);
+        f->nodes[f->nodes_n - 1].runs = m->runs;
+    }
     if (!st && f->each)
         return f->each(f->user, &f->nodes[f->nodes_n - 1], m, err);
     for (size_t d = 0; d < m->n && !st; d++) {
@@ -177,6 +220,7 @@ enum as_status as_fleet_add(struct as_fleet *f, const char *source, struct as_ma
         *device = (struct as_fleet_device){.node = (uint32_t)(f->nodes_n - 1), .kind = kind};
         f->kinds[kind].devices++;
         as_copy_text(device->id, sizeof device->id, m->v[d].id);
+        st = fleet_add_counts(device, &m->v[d].sheet, err);
         f->nodes[f->nodes_n - 1].devices++;
         for (size_t r = 0; r < m->v[d].sheet.n && !st; r++)
             st = fleet_add_row(f, &m->v[d].sheet.rows[r], kind, err);

@@ -11,6 +11,8 @@
 struct as_fleet_node {
     char name[96]; /* the host's; where two have the same, with the file's */
     char *source;  /* owned: the file */
+    char suite[64];
+    size_t runs;   /* that its numbers rest on */
     char why[200]; /* why it has no numbers: "no complete run"; "" it has some */
     size_t devices;
     size_t numbers; /* of its devices that are compared */
@@ -24,6 +26,8 @@ struct as_fleet_kind {
 struct as_fleet_device {
     uint32_t node, kind;
     char id[32];
+    bool has_grown; /* a counter of its links, during the run */
+    char *counts;   /* owned: counters that are not zero, "12 PCIe replays, 3 during the run"; NULL none */
 };
 /* A quantity of one kind of device. */
 struct as_fleet_line {
@@ -33,6 +37,8 @@ struct as_fleet_line {
     char unit[16];
     struct as_observation *obs; /* owned: logarithms */
     uint32_t *device;           /* owned: of each observation */
+    float (*ci)[2];   /* owned: for a page, of each the ends of its interval as shares of the value: -0.001, 0.002 */
+    double specified; /* in the unit; NAN: of no device, or they differ */
     size_t n, cap;
 };
 struct as_fleet {
@@ -44,6 +50,7 @@ struct as_fleet {
     size_t kinds_n, kinds_cap;
     struct as_fleet_line *lines; /* owned */
     size_t lines_n, lines_cap;
+    bool for_page;               /* set before nodes are added: keeps the intervals that as_fleet_page shows */
     struct as_fleet_links links; /* of one run: see as_fleet_links_prefer */
     /* (optional) gets each node's sheet instead of the fleet, which then has no numbers */
     enum as_status (*each)(void *user, const struct as_fleet_node *node, struct as_machine_sheet *m,
@@ -132,7 +139,7 @@ enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_jud
 size_t as_fleet_missing(const struct as_fleet *f);
 /* "12 nodes, 96 x cuda NVIDIA H200; 2592 comparisons: 2 slower than the rest" */
 void as_fleet_summary(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out);
-/* One file without network. */
+/* One file without network, of a fleet for_page. */
 enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_judged *j, struct as_buf *out,
                              struct as_error *err);
 /* A line of JSON per node: its verdict and findings; where `all`, then one per line of the data sheet. */

@@ -15,9 +15,16 @@ function percent(share) {
   return text === "0.0" ? "0%" : `${share < 0 ? "−" : "+"}${text}%`;
 }
 
+function rounded(v, digits) {
+  return Number(v.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 20 });
+}
+
+function amount(line, v) {
+  return `${rounded(v, 3)} ${line.unit}`;
+}
+
 function value(line, share) {
-  const v = line.median * (1 + share);
-  return `${Number(v.toPrecision(3)).toLocaleString("en")} ${line.unit}`;
+  return amount(line, line.median * (1 + share));
 }
 
 const ofNode = data.nodes.map(() => []);
@@ -30,8 +37,18 @@ data.devices.forEach(([node, kind], i) => {
 const deviation = data.lines.map((line) => {
   const of = new Map();
   line.share.forEach((s, i) => {
-    if (s !== null) of.set(ofKind[line.kind][i], s / 10000);
+    if (s !== null) of.set(ofKind[line.kind][i], s / 1e5);
   });
+  return of;
+});
+/* Of each line, how far each device's interval reaches below and above its number. */
+const interval = data.lines.map((line, at) => {
+  const of = new Map();
+  let i = 0;
+  for (const device of deviation[at].keys()) {
+    of.set(device, [line.ci[i] / 1e5, line.ci[i + 1] / 1e5]);
+    i += 2;
+  }
   return of;
 });
 const findings = data.nodes.map(() => []);
@@ -76,43 +93,121 @@ function paint() {
   });
 }
 
+function button(text, act) {
+  const e = element("button", text);
+  e.type = "button";
+  e.addEventListener("click", act);
+  return e;
+}
+
+function row(...cells) {
+  const r = element("tr");
+  r.append(...cells);
+  return r;
+}
+
+function wide(table) {
+  const box = element("div", undefined, "wide");
+  box.append(table);
+  return box;
+}
+
+/* A device's own sheet: each number with its interval, what is specified, and the others. */
+function deviceSheet(device) {
+  const table = element("table"), lines = data.lines.map((_, at) => at).filter((at) => data.lines[at].kind === data.devices[device][1]);
+  const specified = lines.some((at) => data.lines[at].specified !== null);
+  table.append(row(...["", "measured", "95% interval", ...(specified ? ["specified", "share"] : []), "median of all", "deviation"].map((t) => element("th", t))));
+  for (const at of lines) {
+    const line = data.lines[at], s = deviation[at].get(device), none = s === undefined, own = line.median * (1 + s);
+    const [below, above] = none ? [] : interval[at].get(device), of = line.specified && line.specified >= own ? own / line.specified : undefined;
+    table.append(row(element("th", line.label), element("td", none ? "–" : amount(line, own)),
+      element("td", none ? "–" : `${rounded(own * (1 - below), 4)} to ${rounded(own * (1 + above), 4)} ${line.unit}`),
+      ...(specified ? [element("td", line.specified === null ? "" : amount(line, line.specified)), element("td", none || !of ? "" : `${(100 * of).toFixed(0)}%`)] : []),
+      element("td", value(line, 0)), element("td", none ? "–" : percent(s), none ? "" : shade(severity(line, s)))));
+  }
+  return wide(table);
+}
+
+/* All devices of a kind beside each other; a click on one opens its sheet. */
+function kindTable(node, kind, devices, sheet) {
+  const table = element("table"), open = devices.map((d) => {
+    const head = element("th");
+    head.append(button(data.devices[d][2], () => sheet.replaceChildren(element("h4", `${data.nodes[node][0]}, ${data.devices[d][2]}`), deviceSheet(d))));
+    return head;
+  });
+  table.append(row(element("th", ""), element("th", "median of all"), ...open));
+  data.lines.forEach((line, at) => {
+    if (line.kind !== kind) return;
+    table.append(row(element("th", line.label), element("td", value(line, 0)), ...devices.map((d) => {
+      const s = deviation[at].get(d);
+      return s === undefined ? element("td", "–") : element("td", percent(s), shade(severity(line, s)));
+    })));
+  });
+  return wide(table);
+}
+
+/* The node's slowest links of each kind. */
+function nodeLinks(name) {
+  const links = data.links, list = element("ul");
+  for (const kind of links ? links.kinds : []) {
+    let worst;
+    for (let i = 0; i < kind.pairs.length; i += 3) {
+      const ends = kind.pairs.slice(i, i + 2), share = kind.pairs[i + 2] / 10000;
+      if (!ends.some((rank) => links.hosts[rank] === name) || (worst && severity(kind, share) <= severity(kind, worst.share))) continue;
+      worst = { share, ends };
+    }
+    if (worst) list.append(element("li", `${kind.label}: slowest ${value(kind, worst.share)}, ${percent(worst.share)}, rank ${worst.ends[0]} (${links.hosts[worst.ends[0]]}) and ${worst.ends[1]} (${links.hosts[worst.ends[1]]})`));
+  }
+  return list.children.length ? [element("h3", "Links"), list] : [];
+}
+
+function command(source) {
+  return source.endsWith(".db") ? `assay report --store '${source.replaceAll("'", "'\\''")}' -o report.html` : "";
+}
+
+/* The node's own report. */
 function show(node) {
-  const [name, why] = data.nodes[node];
+  const [name, why, source, suite, runs] = data.nodes[node];
   panel.replaceChildren(element("h2", name));
   if (why) panel.append(element("p", why));
+  else panel.append(element("p", `${runs} run${runs === 1 ? "" : "s"}, the last of suite ${suite}, in ${source}`, "muted"));
   for (const f of findings[node]) panel.append(element("p", f.text, f.worse ? "bad" : "good"));
+  for (const d of ofNode[node]) if (data.devices[d][3]) panel.append(element("p", `${data.devices[d][2]}: ${data.devices[d][3]}`, "bad"));
   data.kinds.forEach((kind, k) => {
-    const devices = ofNode[node].filter((d) => data.devices[d][1] === k);
+    const devices = ofNode[node].filter((d) => data.devices[d][1] === k), sheet = element("div");
     if (!devices.length) return;
-    const table = element("table"), head = element("tr"), box = element("div", undefined, "wide");
-    for (const title of ["", "median of all", ...devices.map((d) => data.devices[d][2])]) head.append(element("th", title));
-    table.append(head);
-    data.lines.forEach((line, at) => {
-      if (line.kind !== k) return;
-      const row = element("tr");
-      row.append(element("th", line.label), element("td", value(line, 0)));
-      for (const d of devices) {
-        const s = deviation[at].get(d);
-        row.append(s === undefined ? element("td", "–") : element("td", percent(s), shade(severity(line, s))));
-      }
-      table.append(row);
-    });
-    box.append(table);
-    panel.append(element("h3", kind), box);
+    panel.append(element("h3", kind), devices.length > 1 ? kindTable(node, k, devices, sheet) : deviceSheet(devices[0]), sheet);
   });
+  panel.append(...nodeLinks(name));
+  if (!why && command(source)) {
+    const all = element("p", "With every measurement, figures and facts: ", "muted");
+    all.append(element("code", command(source)));
+    panel.append(all);
+  }
   panel.scrollIntoView({ block: "nearest" });
+}
+
+/* A node's report has an address of its own: page.html#node03 */
+function showAddressed() {
+  const node = data.nodes.findIndex(([name]) => `#${encodeURIComponent(name)}` === location.hash);
+  if (node >= 0) show(node);
 }
 
 data.nodes.forEach((_, node) => {
   const square = element("button");
   square.type = "button";
-  square.addEventListener("click", () => show(node));
+  square.addEventListener("click", () => {
+    history.replaceState(null, "", `#${encodeURIComponent(data.nodes[node][0])}`);
+    show(node);
+  });
   map.append(square);
 });
 choose.append(new Option("all findings", -1));
 data.lines.forEach((line, i) => choose.append(new Option(`${line.label} (${data.kinds[line.kind]})`, i)));
 choose.addEventListener("change", paint);
 paint();
+addEventListener("hashchange", showAddressed);
+showAddressed();
 
 /* Pairs of ranks as a square of squares, coloured by their deviation from the median. */
 function pairMatrix(links) {

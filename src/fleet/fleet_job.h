@@ -1,6 +1,7 @@
 /* A fleet that measures itself: which rank this process is, what each node says of its state in the folder that they
- * share, and how far they all are. The folder is the only channel: FOLDER/NAME.db is a node's store,
- * FOLDER/status/NAME.json its state, and FOLDER/status/NAME.lock is locked as long as its process lives. */
+ * share, and how far they all are. The folder is the channel (fleet_gather.h fills it where none is shared):
+ * FOLDER/NAME.db is a node's store, FOLDER/status/NAME.json its state, and FOLDER/status/NAME.lock is locked as long as
+ * its process lives. */
 #ifndef AS_FLEET_FLEET_JOB_H
 #define AS_FLEET_FLEET_JOB_H
 
@@ -49,6 +50,12 @@ enum as_status as_fleet_status_write(const char *folder, struct as_fleet_status 
 /* AS_NOTFOUND: there is none. AS_FORMAT: it is none of this version. */
 enum as_status as_fleet_status_read(const char *folder, const char *name, struct as_fleet_status *out,
                                     struct as_error *err);
+/* The same of a state's text. */
+enum as_status as_fleet_status_from_text(const char *text, size_t len, const char *name, struct as_fleet_status *out,
+                                         struct as_error *err);
+/* FOLDER/status/NAME.json */
+void as_fleet_status_path(const char *folder, const char *name, struct as_buf *out);
+enum { AS_FLEET_STATUS_BYTES_MAX = 1 << 16 };
 /* A state that is there and cannot be read. */
 struct as_fleet_unread {
     char name[280], why[256];
@@ -64,6 +71,8 @@ struct as_fleet_statuses {
 enum as_status as_fleet_statuses_read(const char *folder, struct as_fleet_statuses *out, struct as_error *err);
 void as_fleet_statuses_finish(struct as_fleet_statuses *s);
 
+/* With its folder for states. */
+enum as_status as_fleet_folder_make(const char *folder, struct as_error *err);
 /* Makes the folder and takes the lock of this name. *lock: a descriptor to close at the end, or -1 where the file
  * system has no locks. AS_BUSY: a living process has the same name. */
 enum as_status as_fleet_folder_enter(const char *folder, const char *name, int *lock, struct as_error *err);

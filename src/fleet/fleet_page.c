@@ -1,4 +1,5 @@
 /* The fleet as one page without network: findings as text, nodes as a map that a script colours by any line. */
+#include "base/json.h"
 #include "base/text.h"
 #include "fleet/fleet.h"
 #include "report/sheet/sheet.h"
@@ -47,6 +48,24 @@ static void page_findings(const struct as_fleet *f, const struct as_fleet_judged
     as_buf_finish(&said);
 }
 
+static void page_counts(const struct as_fleet *f, struct as_buf *out)
+{
+    struct as_buf lead = AS_BUF_INIT;
+    bool open = false;
+    for (size_t i = 0; i < f->devices_n; i++) {
+        const struct as_fleet_device *d = &f->devices[i];
+        if (!d->has_grown)
+            continue;
+        as_buf_str(out, open ? "" : "<h2>Link counters that rose</h2>\n<ul>\n");
+        open = true;
+        as_buf_clear(&lead);
+        as_buf_printf(&lead, "%s, %s", f->nodes[d->node].name, d->id);
+        page_item("bad", as_buf_get(&lead), d->counts, out);
+    }
+    as_buf_str(out, open ? "</ul>\n" : "");
+    as_buf_finish(&lead);
+}
+
 static void page_missing(const struct as_fleet *f, struct as_buf *out)
 {
     bool open = false;
@@ -74,7 +93,7 @@ static void page_map(struct as_buf *out)
                     "<noscript><p>The map needs JavaScript.</p></noscript>\n<div id=\"map\"></div>\n<p class=\"key\">");
     for (size_t i = 0; i < sizeof key / sizeof *key; i++)
         as_buf_printf(out, "<span><i class=\"%s\"></i>%s</span>", key[i][0], key[i][1]);
-    as_buf_str(out, "</p>\n<section id=\"node\"><p class=\"muted\">Click a node for its devices.</p></section>\n");
+    as_buf_str(out, "</p>\n<section id=\"node\"><p class=\"muted\">Click a node for its report.</p></section>\n");
 }
 
 /* The map of pairs, which the script draws. */
@@ -160,7 +179,23 @@ static enum as_status data_links(const struct as_fleet *f, struct as_buf *out, s
     return st;
 }
 
-/* Deviations of the devices of the line's kind in order, in hundredths of a percent. */
+/* How far the interval reaches below and above each number that there is, in thousandths of a percent. */
+static void data_intervals(const struct as_fleet *f, const struct as_fleet_line *l, double *of_device,
+                           struct as_buf *out)
+{
+    const char *lead = "";
+    for (size_t i = 0; i < l->n; i++)
+        of_device[l->device[i]] = (double)i;
+    for (size_t i = 0; i < f->devices_n; i++) {
+        if (f->devices[i].kind != l->kind || isnan(of_device[i]))
+            continue;
+        const float *ci = l->ci[(size_t)of_device[i]];
+        as_buf_printf(out, "%s%.0f,%.0f", lead, -1e5 * (double)ci[0], 1e5 * (double)ci[1]);
+        lead = ",";
+    }
+}
+
+/* Deviations of the devices of the line's kind in order, in thousandths of a percent. */
 static void data_line(const struct as_fleet *f, const struct as_fleet_line *l, double *of_device, struct as_buf *out)
 {
     const char *lead = "";
@@ -170,14 +205,17 @@ static void data_line(const struct as_fleet *f, const struct as_fleet_line *l, d
     for (size_t i = 0; i < f->devices_n; i++)
         of_device[i] = NAN;
     for (size_t i = 0; i < l->n; i++)
-        of_device[l->device[i]] = 1e4 * expm1(l->obs[i].y - middle);
+        of_device[l->device[i]] = 1e5 * expm1(l->obs[i].y - middle);
     as_buf_str(out, "{\"label\":");
     as_buf_json_str(out, l->label);
     as_buf_str(out, ",\"unit\":");
     const struct as_scale *scale = as_scale_of(exp(middle), l->unit);
     as_buf_json_str(out, scale ? scale->shown : l->unit);
-    as_buf_printf(out, ",\"kind\":%u,\"more\":%s,\"median\":%.6g,\"share\":[", (unsigned)l->kind,
-                  as_quantity_lower_is_better(l->of) ? "false" : "true", exp(middle) * (scale ? scale->factor : 1));
+    const double factor = scale ? scale->factor : 1;
+    as_buf_printf(out, ",\"kind\":%u,\"more\":%s,\"median\":%.6g", (unsigned)l->kind,
+                  as_quantity_lower_is_better(l->of) ? "false" : "true", exp(middle) * factor);
+    as_json_add_number(out, "specified", l->specified * factor);
+    as_buf_str(out, ",\"share\":[");
     for (size_t i = 0; i < f->devices_n; i++) {
         if (f->devices[i].kind != l->kind)
             continue;
@@ -188,6 +226,8 @@ static void data_line(const struct as_fleet *f, const struct as_fleet_line *l, d
             as_buf_printf(out, "%.0f", of_device[i]);
         lead = ",";
     }
+    as_buf_str(out, "],\"ci\":[");
+    data_intervals(f, l, of_device, out);
     as_buf_str(out, "]}");
 }
 
@@ -199,7 +239,11 @@ static void data_lists(const struct as_fleet *f, struct as_buf *out)
         as_buf_json_str(out, f->nodes[i].name);
         as_buf_char(out, ',');
         as_buf_json_str(out, f->nodes[i].why);
-        as_buf_char(out, ']');
+        as_buf_char(out, ',');
+        as_buf_json_str(out, f->nodes[i].source);
+        as_buf_char(out, ',');
+        as_buf_json_str(out, f->nodes[i].suite);
+        as_buf_printf(out, ",%zu]", f->nodes[i].runs);
     }
     as_buf_str(out, "],\n\"kinds\":[");
     for (size_t i = 0; i < f->kinds_n; i++) {
@@ -210,6 +254,10 @@ static void data_lists(const struct as_fleet *f, struct as_buf *out)
     for (size_t i = 0; i < f->devices_n; i++) {
         as_buf_printf(out, "%s[%u,%u,", i ? "," : "", (unsigned)f->devices[i].node, (unsigned)f->devices[i].kind);
         as_buf_json_str(out, f->devices[i].id);
+        if (f->devices[i].counts) {
+            as_buf_char(out, ',');
+            as_buf_json_str(out, f->devices[i].counts);
+        }
         as_buf_char(out, ']');
     }
     as_buf_char(out, ']');
@@ -256,6 +304,7 @@ enum as_status as_fleet_page(const struct as_fleet *f, const struct as_fleet_jud
     as_buf_str(out, "</p></header>\n<main>\n");
     as_buf_finish(&summary);
     page_findings(f, j, true, out);
+    page_counts(f, out);
     page_map(out);
     enum as_status st = page_links(f, out, err);
     page_findings(f, j, false, out);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STATUS_VERSION = 1, STATUS_BYTES_MAX = 1 << 16 };
+enum { STATUS_VERSION = 1 };
 static const char status_suffix[] = ".json";
 static const char *const state_words[] = {
     [AS_FLEET_STARTING] = "starting", [AS_FLEET_MEASURING] = "measuring", [AS_FLEET_INTERRUPTED] = "interrupted",
@@ -54,6 +54,11 @@ static void status_path(const char *folder, const char *name, const char *suffix
     as_buf_printf(out, "%s/status/%s%s", folder, name, suffix);
 }
 
+void as_fleet_status_path(const char *folder, const char *name, struct as_buf *out)
+{
+    status_path(folder, name, status_suffix, out);
+}
+
 static enum as_status make_folder(const char *path, struct as_error *err)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
@@ -61,14 +66,22 @@ static enum as_status make_folder(const char *path, struct as_error *err)
     return as_fail(err, AS_IO, "cannot create the folder \"%s\": %s", path, strerror(errno));
 }
 
-enum as_status as_fleet_folder_enter(const char *folder, const char *name, int *lock, struct as_error *err)
+enum as_status as_fleet_folder_make(const char *folder, struct as_error *err)
 {
     struct as_buf path = AS_BUF_INIT;
-    *lock = -1;
     as_buf_printf(&path, "%s/status", folder);
     enum as_status st = make_folder(folder, err);
     if (!st)
         st = make_folder(as_buf_get(&path), err);
+    as_buf_finish(&path);
+    return st;
+}
+
+enum as_status as_fleet_folder_enter(const char *folder, const char *name, int *lock, struct as_error *err)
+{
+    struct as_buf path = AS_BUF_INIT;
+    *lock = -1;
+    enum as_status st = as_fleet_folder_make(folder, err);
     status_path(folder, name, ".lock", &path);
     if (!st && (*lock = as_open(as_buf_get(&path), O_RDWR | O_CREAT | O_NOFOLLOW, 0666)) < 0)
         st = as_fail(err, AS_IO, "cannot create \"%s\": %s", as_buf_get(&path), strerror(errno));
@@ -173,22 +186,32 @@ static bool status_lives(const char *folder, const char *name)
     return lives;
 }
 
+enum as_status as_fleet_status_from_text(const char *text, size_t len, const char *name, struct as_fleet_status *out,
+                                         struct as_error *err)
+{
+    *out = (struct as_fleet_status){.share = NAN, .eta_s = NAN};
+    as_copy_text(out->name, sizeof out->name, name);
+    json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+    const bool is_state = json_is_object(j) && status_parse(j, out);
+    json_decref(j);
+    if (is_state)
+        return AS_OK;
+    as_fleet_status_finish(out);
+    return as_fail(err, AS_FORMAT, "it is not the state of a node");
+}
+
 enum as_status as_fleet_status_read(const char *folder, const char *name, struct as_fleet_status *out,
                                     struct as_error *err)
 {
     struct as_buf path = AS_BUF_INIT, text = AS_BUF_INIT;
-    *out = (struct as_fleet_status){.share = NAN, .eta_s = NAN};
-    as_copy_text(out->name, sizeof out->name, name);
-    status_path(folder, name, status_suffix, &path);
+    *out = (struct as_fleet_status){0};
+    as_fleet_status_path(folder, name, &path);
     /* before the state: a process that ends in between has said so */
-    out->lives = status_lives(folder, name);
-    enum as_status st = as_buf_read_file(&text, as_buf_get(&path), STATUS_BYTES_MAX, err);
-    json_t *j = st ? NULL : json_loadb(as_buf_get(&text), text.len, JSON_REJECT_DUPLICATES, NULL);
-    if (!st && !(json_is_object(j) && status_parse(j, out)))
+    const bool lives = status_lives(folder, name);
+    enum as_status st = as_buf_read_file(&text, as_buf_get(&path), AS_FLEET_STATUS_BYTES_MAX, err);
+    if (!st && as_fleet_status_from_text(as_buf_get(&text), text.len, name, out, NULL))
         st = as_fail(err, AS_FORMAT, "\"%s\" is not the state of a node", as_buf_get(&path));
-    if (st)
-        as_fleet_status_finish(out);
-    json_decref(j);
+    out->lives = lives && !st;
     as_buf_finish(&text);
     as_buf_finish(&path);
     return st;
@@ -230,7 +253,7 @@ static enum as_status statuses_add(const char *folder, const char *file, struct 
     out->n += st == AS_OK;
     if (!st || st == AS_NOTFOUND)
         return AS_OK;
-    return st == AS_NOMEM ? as_nomem(err, STATUS_BYTES_MAX, "a state")
+    return st == AS_NOMEM ? as_nomem(err, AS_FLEET_STATUS_BYTES_MAX, "a state")
                           : statuses_add_unread(folder, name, why.text, out, err);
 }
 

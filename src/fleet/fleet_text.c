@@ -148,6 +148,30 @@ static void text_lacking(const struct as_fleet *f, const struct lacking *of, con
     as_buf_finish(&line);
 }
 
+/* Counters of links that rose: of any machine, and whatever the others show. */
+static void text_counts(const struct as_fleet *f, const struct as_table_style *style, struct as_buf *out)
+{
+    enum { SHOWN_MAX = 16 };
+    struct as_buf line = AS_BUF_INIT;
+    size_t n = 0;
+    for (size_t i = 0; i < f->devices_n; i++) {
+        const struct as_fleet_device *d = &f->devices[i];
+        if (!d->has_grown || ++n > SHOWN_MAX)
+            continue;
+        if (n == 1)
+            as_text_title(out, "Link counters that rose", style);
+        as_buf_clear(&line);
+        as_buf_printf(&line, "%s, %s: %s", f->nodes[d->node].name, d->id, d->counts);
+        as_text_line(out, "! ", as_buf_get(&line), 0, 4, style);
+    }
+    if (n > SHOWN_MAX) {
+        as_buf_clear(&line);
+        as_buf_printf(&line, "and of %zu more devices", n - SHOWN_MAX);
+        as_text_line(out, "  ", as_buf_get(&line), 0, 4, style);
+    }
+    as_buf_finish(&line);
+}
+
 static enum as_status text_missing(const struct as_fleet *f, const struct as_table_style *style, struct as_buf *out,
                                    struct as_error *err)
 {
@@ -282,6 +306,7 @@ enum as_status as_fleet_text(const struct as_fleet *f, const struct as_fleet_jud
     text_findings(f, j, true, style, out);
     text_findings(f, j, false, style, out);
     text_splits(f, j, style, out);
+    text_counts(f, style, out);
     enum as_status st = text_missing(f, style, out, err);
     if (!st && f->links.n) {
         as_text_title(out, "Links between nodes", style);

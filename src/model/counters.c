@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const as_counter_notes[] = {"link_errors", "link_replays", "pcie_replays", NULL};
+const char *const as_counter_notes[AS_COUNTERS_N + 1] = {
+    [AS_COUNTER_LINK_ERRORS] = "link_errors",
+    [AS_COUNTER_LINK_REPLAYS] = "link_replays",
+    [AS_COUNTER_PCIE_REPLAYS] = "pcie_replays",
+};
 static const char readings_suffix[] = "_readings", grown_suffix[] = "_new";
 enum { NAME_BYTES = 64 };
 

@@ -6,8 +6,9 @@
 #include "model/cell.h"
 #include "model/judge.h"
 
-extern const char *const as_counter_notes[]; /* names in the notes; ends with NULL */
-bool as_counter_has_note(const char *name);  /* is it a list of readings, which is not for people? */
+enum { AS_COUNTER_LINK_ERRORS, AS_COUNTER_LINK_REPLAYS, AS_COUNTER_PCIE_REPLAYS, AS_COUNTERS_N };
+extern const char *const as_counter_notes[AS_COUNTERS_N + 1]; /* names in the notes; ends with NULL */
+bool as_counter_has_note(const char *name);                   /* is it a list of readings, which is not for people? */
 
 struct as_counter_reading {
     double at; /* seconds since 1970 */

@@ -2,7 +2,6 @@
 #include "base/library.h"
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +113,8 @@ static void find_all(void *library, struct as_mpi *m, const char **missing)
         {"MPI_Isend", (void *)&m->isend},
         {"MPI_Irecv", (void *)&m->irecv},
         {"MPI_Waitall", (void *)&m->wait_all},
+        {"MPI_Testall", (void *)&m->test_all},
+        {"MPI_Iprobe", (void *)&m->probe},
         {"MPI_Bcast", (void *)&m->broadcast},
         {"MPI_Allreduce", (void *)&m->all_reduce},
     };
@@ -210,6 +211,21 @@ void as_mpi_wait(const struct as_mpi *m, struct as_mpi_requests *r)
 {
     (void)m->wait_all(r->n, r->v, no_status(m));
     r->n = 0;
+}
+
+bool as_mpi_is_done(const struct as_mpi *m, struct as_mpi_requests *r)
+{
+    int done = 0;
+    (void)m->test_all(r->n, r->v, &done, no_status(m));
+    r->n = done ? 0 : r->n;
+    return done != 0;
+}
+
+bool as_mpi_has_message(const struct as_mpi *m, int from)
+{
+    int found = 0;
+    (void)m->probe(from, AS_MPI_TAG, m->world, &found, no_status(m));
+    return found != 0;
 }
 
 void as_mpi_broadcast(const struct as_mpi *m, void *data, int n)

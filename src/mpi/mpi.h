@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Communicators, types and operations: pointers of Open MPI, integers of MPICH. */
@@ -27,6 +28,8 @@ struct as_mpi {
     int (*isend)(const void *data, int n, as_mpi_handle type, int to, int tag, as_mpi_handle comm, void *request);
     int (*irecv)(void *data, int n, as_mpi_handle type, int from, int tag, as_mpi_handle comm, void *request);
     int (*wait_all)(int n, void *requests, void *statuses);
+    int (*test_all)(int n, void *requests, int *done, void *statuses);
+    int (*probe)(int from, int tag, as_mpi_handle comm, int *found, void *status);
     int (*broadcast)(void *data, int n, as_mpi_handle type, int root, as_mpi_handle comm);
     int (*all_reduce)(const void *in, void *out, int n, as_mpi_handle type, as_mpi_handle op, as_mpi_handle comm);
     int (*library_version)(char *text, int *length);
@@ -50,8 +53,10 @@ void as_mpi_send(const struct as_mpi *m, const void *data, int n, int to);
 void as_mpi_recv(const struct as_mpi *m, void *data, int n, int from);
 void as_mpi_start_send(const struct as_mpi *m, const void *data, int n, int to, struct as_mpi_requests *r);
 void as_mpi_start_recv(const struct as_mpi *m, void *data, int n, int from, struct as_mpi_requests *r);
-void as_mpi_wait(const struct as_mpi *m, struct as_mpi_requests *r); /* for all; r is then empty */
-void as_mpi_broadcast(const struct as_mpi *m, void *data, int n);    /* from rank 0 */
+void as_mpi_wait(const struct as_mpi *m, struct as_mpi_requests *r);    /* for all; r is then empty */
+bool as_mpi_is_done(const struct as_mpi *m, struct as_mpi_requests *r); /* all are; r is then empty */
+bool as_mpi_has_message(const struct as_mpi *m, int from);
+void as_mpi_broadcast(const struct as_mpi *m, void *data, int n); /* from rank 0 */
 double as_mpi_sum(const struct as_mpi *m, double v);
 double as_mpi_max(const struct as_mpi *m, double v);
 

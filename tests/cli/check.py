@@ -257,6 +257,10 @@ def test_policy_of_nodes(folder):
     assert verdicts == [(v["node"], v["verdict"]) for v in of], verdicts
     states = {labels["node"]: labels["state"] for labels, _ in metrics_of(folder, "nodes.prom", "assay_check_ratio")}
     assert list(states.values()) == ["met", "not met", "not met in one run"], states
+    of = [json.loads(line) for line in assay(folder, *ask, "--json", "--all", "sound.db", "slow.db", "once.db", code=3).splitlines()]
+    assert [(b["device"], b["quantity"], b["verdict"]) for v in of for b in v["bounds"]] == [("cpu", name, v) for v in ("met", "not met", "inconclusive")], of
+    assert of[2]["bounds"][0]["looks_worse"] and of[2]["bounds"][0]["reason"] and "looks_worse" not in of[1]["bounds"][0], of
+    assert ", met" in assay(folder, *ask, "--all", "sound.db"), "in words"
     nodes("sound.db", code=0)
     nodes("sound.db", "absent.db", code=4)
     nodes("absent.db", code=1)
@@ -334,6 +338,32 @@ def test_policy_counts_devices(folder):
         assert done.returncode == 2 and why in done.stderr, f"{lines}: exit {done.returncode}: {done.stderr}"
 
 
+def test_policy_counts_replays(folder):
+    """A counter of a link may rise by so much; one that nothing read is missing."""
+    name, value = bounded(folder)
+    bound = f"{name} <= {1.1 * value:.9g} ns"
+    with open(path_of(folder, gpus(folder, 2)), encoding="utf-8") as f:
+        sheet = json.load(f)
+    sheet["devices"][-1]["counters"] = [{"name": "host_link.replays", "total": 9, "grown": 3}, {"name": "of.later.versions", "total": 1, "grown": 1}]
+    device = sheet["devices"][-1]["id"]
+    with open(path_of(folder, "counted.sheet"), "w", encoding="utf-8") as f:
+        json.dump(sheet, f)
+    for most, code in (("3", 0), ("2", 3), ("2, warn", 0)):
+        printed = assay(folder, *write_policy(folder, bound, f"host_link.replays <= {most}", device=device), "counted.sheet", code=code)
+        assert re.search(f"PCIe replays +{most[0]} events +3 events +{'met' if most == '3' else 'not met'}", printed), printed
+    assert "missing" in assay(folder, *write_policy(folder, bound, "peer.errors <= 0", device=device), "counted.sheet", code=3)
+    for line, why in (("host_link.replays <= x", "write a count"), ("host_link.replays <= -1", "write a count"), ("host_link.replays <= 3 GB/s", "write a count"),
+                      ("host_link.replays <= 1, never", "write a count"), ("host_link.replays >= 1", "lower is better"), ("host_link.replay <= 1", "no line")):
+        done = run(folder, *write_policy(folder, line, device=device), "counted.sheet")
+        assert done.returncode == 2 and why in done.stderr, f"{line}: exit {done.returncode}: {done.stderr}"
+    for wrong in ("x", [{"name": "host_link.replays", "total": -1, "grown": 0}], [{"total": 1, "grown": 1}]):
+        sheet["devices"][-1]["counters"] = wrong
+        with open(path_of(folder, "wrong.sheet"), "w", encoding="utf-8") as f:
+            json.dump(sheet, f)
+        done = run(folder, *write_policy(folder, bound, device=device), "wrong.sheet")
+        assert done.returncode == 2 and "counter" in done.stderr, done.stderr
+
+
 def test_policy_of_many_devices(folder):
     """Every device that a pattern fits must have the line."""
     sheet = json.loads(assay(folder, "export", "1", "--format", "sheet"))
@@ -378,9 +408,7 @@ def test_report(folder):
     assert "renumbered on this page" in text and "run 2" in text and len(anchors) == len(set(anchors)) > 0
 
 
-TESTS = (test_junit, test_summary, test_prometheus, test_base_is_a_sheet, test_several, test_missing, test_missing_device, test_damaged, test_own_sheets, test_hostile_name, test_built_in,
-         test_policy, test_policy_of_nodes, test_policy_units, test_policy_without_numbers, test_policy_of_many_devices,
-         test_wrong_policies, test_report)
+TESTS = [f for name, f in globals().items() if name.startswith("test_")]
 
 
 def main():

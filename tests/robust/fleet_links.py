@@ -98,7 +98,7 @@ def test_waits_for_a_run(assay):
         fcntl.lockf(held, fcntl.LOCK_EX)
         assay.env["XDG_CACHE_HOME"] = folder
         ranks = host_of_each(assay, 2, "--folder", "fleet", *SHORT, start=True, stderr=err)
-        harness.wait_for(lambda: os.pread(err.fileno(), 1 << 16, 0).count(b"links is waiting: another run is measuring"), "a note", ranks)
+        harness.wait_for(lambda: os.pread(err.fileno(), 1 << 16, 0).count(b"waiting for another run on node1"), "a note", ranks)
         expect(not os.path.exists(assay.path("fleet/node0.db")), "nothing is measured before")
         fcntl.lockf(held, fcntl.LOCK_UN)
         expect(ranks.wait() == OK, "then it measures")

@@ -5,7 +5,7 @@ import json
 import re
 
 import harness
-from harness import OK, expect
+from harness import OK, REGRESSION, expect
 
 ALLOCATORS = [{"name": "device"}, {"name": "pinned", "host_access": True, "coherent": True},
               {"name": "managed", "host_access": True, "coherent": True}]
@@ -133,6 +133,45 @@ def test_link_counters(assay):
         facts = [f["sentence"] for f in json.loads(assay.run("facts", "--json").out)["facts"]]
         said = [s for s in facts if s.startswith("PCIe replays grew by ")]
         expect(len(said) == (1 if replays else 0), "a counter that grew is named", facts)
+
+
+def test_link_counters_beside_numbers(assay):
+    """A counter that is not zero stands beside the link's number on sheet and map, with its growth; a policy bounds the growth."""
+    policy = assay.path("node.ini")
+    with open(policy, "w", encoding="utf-8") as f:
+        f.write("[null]\nhost_link.replays <= 0\npeer.errors <= 0, warn\n")
+    for before, new, code, verdict in ((0, 0, OK, "met"), (9, 0, OK, "met"), (9, 2, REGRESSION, "not met")):
+        what = f"{before} replays, {new} at each reading"
+        assay.store = assay.path(f"counters-{before}-{new}.db")
+        assay.env["ASSAY_STORE"] = assay.store
+        lines, _, _ = sheet_of(assay, dict(LINK, sensor={"pcie_replays": new, "pcie_replays_before": before}), LINK_ONLY)
+        further = lines["Host link", "to device"]["further"]
+        said = re.search(r"(\d+) PCIe replays, (\w+) during the run", further)
+        expect(bool(said) == (before > 0), what, further)
+        sheet = json.loads(assay.run("export", "last", "--format", "sheet").out)
+        (counter,) = next(d for d in sheet["devices"] if d["id"] == "null")["counters"]
+        expect(counter["name"] == "host_link.replays" and (counter["grown"] > 0) == (new > 0), what, counter)
+        if said:
+            expect((int(said[1]), said[2]) == (counter["total"], f"{counter['grown']}" if new else "none"), what, (further, counter))
+        page = assay.path("page.html")
+        expect(assay.run("report", "-o", page).code == OK, "a page")
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        expect((f"{counter['total']} replays" in text) == (before > 0), f"the map has it: {what}")
+        checked = assay.run("check", "--policy", policy, "--no-measure", "--json", "--allow-missing")
+        (line,) = [r for r in map(json.loads, checked.out.splitlines()) if r.get("quantity") == "PCIe replays"]
+        expect(checked.code == code and line["verdict"] == verdict and line["checked"] == counter["grown"] and line["bound"] == 0, what, checked)
+        text = assay.run("check", "--policy", policy, "--no-measure", "--allow-missing")
+        expect(re.search(f"PCIe replays +0 events +{counter['grown']} events +{verdict}", text.out), what, text)
+        fleet = assay.run("fleet", "show", assay.store, "--policy", policy, "--json")
+        bounds = [b for b in json.loads(fleet.out)["bounds"] if b["quantity"] == "host_link.replays"]
+        expect(fleet.code == code and len(bounds) == (code != OK), f"the same of a fleet: {what}", fleet)
+        shown = assay.run("fleet", "show", assay.store)
+        expect((f"{counter['total']} PCIe replays" in shown.out) == (new > 0), f"listed of a fleet where it rose: {what}", shown)
+        merged = assay.path("merged.json")
+        expect(assay.run("fleet", "merge", assay.store, "-o", merged).code == OK, "merged")
+        again = assay.run("fleet", "show", merged, "--policy", policy, "--json")
+        expect(json.loads(again.out)["bounds"] == json.loads(fleet.out)["bounds"], "and of a merged file", again)
 
 
 def worth_knowing(assay, *args):

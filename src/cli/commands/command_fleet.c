@@ -14,8 +14,8 @@ static const struct verb {
     as_command_fn run;
     const char *takes[OPTIONS_MAX];
 } verbs[] = {
-    {"run", as_fleet_verb_run, {SHOWING, AS_FLEET_REQUEST_OPTIONS, "folder", "quiet"}},
-    {"resume", as_fleet_verb_resume, {SHOWING, "quiet", "budget"}},
+    {"run", as_fleet_verb_run, {SHOWING, AS_FLEET_REQUEST_OPTIONS, "folder", "gather", "quiet"}},
+    {"resume", as_fleet_verb_resume, {SHOWING, "gather", "quiet", "budget"}},
     {"links",
      as_fleet_verb_links,
      {"folder", "quiet", "device", "set", "precision", "budget", "trials", "seed", "resume", "colour"}},
@@ -75,6 +75,7 @@ static int run_fleet(const struct as_command *command, const struct as_args *arg
 static const struct as_option options[] = {
     {"folder", 0, "FOLDER", "of run and links: the folder for the nodes' stores, preferably one that all nodes share",
      false},
+    {"gather", 0, NULL, "of run and resume: the nodes share no folder: send each node's store to rank 0 by MPI", false},
     AS_OPTIONS_PLAN,
     {"seed", 0, "N", "of run and links: as 'assay run --seed'", false},
     {"isolate", 0, NULL, "of run: as 'assay run --isolate'", false},
@@ -86,7 +87,9 @@ static const struct as_option options[] = {
     {"policy", 0, "POLICY", "of show: check each node against the bounds of this INI file, as 'assay check --policy'",
      false},
     {"all", 0, NULL,
-     "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding", false},
+     "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding; with "
+     "--policy the bounds that are met",
+     false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},
     {"prometheus", 0, "FILE", "write Prometheus text: the state of each node, and deviations; with --policy each bound",
@@ -104,8 +107,8 @@ const struct as_command as_command_fleet = {
         "FOLDER/HOST.db. All nodes measure at the same time; processes on one host take turns. Rank 0 prints progress "
         "and, at the end, the output of show. Without MPI or Slurm, a process measures its own host. resume continues "
         "each node where it stopped; start it the same way as run. assay reads its rank from the environment and is "
-        "not linked with MPI. Nodes without a shared folder write to a local one; copy the stores together and use "
-        "show or merge.\n\n"
+        "not linked with MPI. Nodes without a shared folder write to a local one: with --gather rank 0 gets a copy of "
+        "each store by the launcher's MPI; otherwise copy the stores together and use show or merge.\n\n"
         "links measures messages between the nodes by the launcher's MPI, which is loaded at run time (Open MPI, or "
         "one "
         "with MPICH's ABI; ASSAY_MPI names another library): latency and bandwidth of all pairs, bisection and "

@@ -23,7 +23,11 @@ void as_fleet_member_finish(struct as_fleet_member *m)
 
 void as_fleet_member_begin(struct as_fleet_member *m, const struct as_args *args, const char *folder)
 {
-    *m = (struct as_fleet_member){.folder = folder, .lock = -1, .budget_s = NAN, .quiet = as_args_flag(args, "quiet")};
+    *m = (struct as_fleet_member){.folder = folder,
+                                  .gather = {.to = -1, .from = -1},
+                                  .lock = -1,
+                                  .budget_s = NAN,
+                                  .quiet = as_args_flag(args, "quiet")};
     as_fleet_job_find(&m->job);
     if (gethostname(m->host, sizeof m->host - 1))
         m->host[0] = 0;
@@ -226,9 +230,22 @@ enum as_status as_fleet_member_enter(struct as_fleet_member *m, const char *name
     return s->request ? AS_OK : as_nomem(err, strlen(request), "arguments");
 }
 
+enum as_status as_fleet_member_gather(struct as_fleet_member *m, const struct as_args *args, struct as_buf *request,
+                                      struct as_error *err)
+{
+    char name[sizeof m->status.name];
+    if (!as_args_flag(args, "gather"))
+        return AS_OK;
+    as_fleet_job_name(&m->job, m->host, name, sizeof name);
+    return as_fleet_gather_start(&m->gather, m->folder, name, &m->job, request, m->stop, err);
+}
+
 void as_fleet_member_wait(struct as_fleet_member *m)
 {
+    const bool gathers = m->gather.courier != 0;
     while (m->job.rank == 0 && m->job.size > 1 && m->pending && !*m->stop) {
+        if (gathers && !as_fleet_gather_lives(&m->gather))
+            return;
         member_look(m);
         if (m->pending)
             as_sleep(POLL_S);

@@ -15,6 +15,7 @@ struct policy_shown {
     struct as_table_style style;
     struct as_buf json, junit, text;
     struct as_check_metrics metrics;
+    bool all; /* bounds that are met as well */
     size_t failed, nodes;
 };
 
@@ -28,18 +29,22 @@ static void json_bound(const struct as_check_line *line, struct as_buf *out)
     as_json_add_text(out, "unit", line->base->unit);
     as_json_add_text(out, "verdict", as_check_verdict_word(line->verdict, true));
     as_json_add_text(out, "severity", line->base->warns ? "warn" : "fail");
+    if (line->looks_worse)
+        as_json_add_bool(out, "looks_worse", true);
+    if (line->why[0])
+        as_json_add_text(out, "reason", line->why);
     as_buf_char(out, '}');
 }
 
-/* Is the bound not met, missing, or not met in one run? */
-static bool is_policy_listed(const struct as_check_line *line)
+/* Is the bound not met, missing, or not met in one run; or are all listed? */
+static bool is_policy_listed(const struct policy_shown *p, const struct as_check_line *line)
 {
-    return line->verdict == AS_CHECK_WORSE || line->verdict == AS_CHECK_MISSING || line->looks_worse;
+    return p->all || line->verdict == AS_CHECK_WORSE || line->verdict == AS_CHECK_MISSING || line->looks_worse;
 }
 
-/* The node's verdict, and its bounds that are not met. */
-static void policy_json(const struct as_fleet_node *node, const struct as_checked *c, const char *summary,
-                        struct as_buf *out)
+/* The node's verdict, and its bounds that are listed. */
+static void policy_json(const struct policy_shown *p, const struct as_fleet_node *node, const struct as_checked *c,
+                        const char *summary, struct as_buf *out)
 {
     const char *lead = "";
     as_buf_char(out, '{');
@@ -51,7 +56,7 @@ static void policy_json(const struct as_fleet_node *node, const struct as_checke
     as_buf_char(out, '[');
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *line = &c->check.v[i];
-        if (!is_policy_listed(line))
+        if (!is_policy_listed(p, line))
             continue;
         as_buf_str(out, lead);
         json_bound(line, out);
@@ -69,7 +74,7 @@ static void policy_text(const struct policy_shown *p, const struct as_fleet_node
                  &p->style);
     for (size_t i = 0; i < c->check.n; i++) {
         const struct as_check_line *l = &c->check.v[i];
-        if (!is_policy_listed(l))
+        if (!is_policy_listed(p, l))
             continue;
         as_buf_clear(&line);
         as_buf_printf(&line, "%s %s %s: ", l->device->id, as_check_row_of(l)->group, as_check_row_of(l)->label);
@@ -99,7 +104,7 @@ static enum as_status show_node(void *user, const struct as_fleet_node *node, st
         st = as_check_stored(&c, err);
     if (!st) {
         as_check_verdict_text(&c, &summary);
-        policy_json(node, &c, as_buf_get(&summary), &p->json);
+        policy_json(p, node, &c, as_buf_get(&summary), &p->json);
         policy_text(p, node, &c, as_buf_get(&summary), &p->text);
         as_check_junit_suite(&c, node->name, &p->junit);
         as_check_metrics_add(&p->metrics, node->name, &c);
@@ -169,7 +174,7 @@ static enum as_status policy_write_files(const struct as_args *args, struct poli
 
 static enum as_status check_policy_options(const struct as_args *args, struct as_error *err)
 {
-    static const char *const of_comparison[] = {"min-deviation", "fdr", "all", "page"};
+    static const char *const of_comparison[] = {"min-deviation", "fdr", "page"};
     for (size_t i = 0; i < args->given_n; i++)
         for (size_t k = 0; k < sizeof of_comparison / sizeof *of_comparison; k++)
             if (strcmp(args->given[i].option->name, of_comparison[k]) == 0)
@@ -181,7 +186,7 @@ static enum as_status check_policy_options(const struct as_args *args, struct as
 
 int as_fleet_show_policy(const struct as_command *command, const struct as_args *args)
 {
-    struct policy_shown p = {.name = as_args_value(args, "policy")};
+    struct policy_shown p = {.name = as_args_value(args, "policy"), .all = as_args_flag(args, "all")};
     struct as_fleet f = {.each = show_node, .user = &p};
     struct as_error err = {0};
     const bool json = as_args_flag(args, "json");

@@ -102,7 +102,7 @@ int as_fleet_show_nodes(const struct as_command *command, const struct as_args *
 
 int as_fleet_verb_show(const struct as_command *command, const struct as_args *args)
 {
-    struct as_fleet f = {0};
+    struct as_fleet f = {.for_page = as_args_value(args, "page") != NULL};
     struct as_error err = {0};
     if (as_args_value(args, "policy"))
         return as_fleet_show_policy(command, args);

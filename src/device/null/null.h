@@ -53,9 +53,10 @@
  *   "code"       {"load.global": 0, ...}: instructions of this kind in the machine code of every kernel; those that
  *                are not named are there as often as any probe wants. Without it the device does not count them
  *   "sensor"     {"throttle": "thermal", "power_w": 300, "temperature": 60, "clock_hz": 1e9, "memory_clock_hz": 2e9,
- *                "users": 1, "ecc_uncorrected": 1, "pcie_replays": 2 (from one reading to the next), "cannot": what it
- * cannot tell, "why_not": it cannot be opened, for this reason}. Without it there is no sensor "faults"     [{"do":
- * ..., which launches}, ...]
+ *                "users": 1, "ecc_uncorrected": 1, "pcie_replays": 2 (from one reading to the next),
+ *                "pcie_replays_before": 9 (when it is opened), "cannot": what it cannot tell, "why_not": it cannot be
+ *                opened, for this reason}. Without it there is no sensor
+ *   "faults"     [{"do": ..., which launches}, ...]
  *
  * A fault does one of
  *   "crash"       raises SIGSEGV                  "fail"   returns an error
@@ -150,6 +151,7 @@ struct as_null_sensor_script {
     char why_not[160], cannot[160];
     char throttle[64];
     double power_w, temperature, clock_hz, memory_clock_hz, users, ecc_uncorrected, pcie_replays; /* NAN unknown */
+    double pcie_replays_before;
 };
 struct as_null_script {
     char why_not[160];

@@ -211,6 +211,7 @@ static const struct member sensor_members[] = {
     {FIELD(as_null_sensor_script, NUMBER, users)},
     {FIELD(as_null_sensor_script, NUMBER, ecc_uncorrected)},
     {FIELD(as_null_sensor_script, NUMBER, pcie_replays)},
+    {FIELD(as_null_sensor_script, NUMBER, pcie_replays_before)},
     {0}};
 static const struct member shared_members[] = {
     {FIELD(as_null_shared, COUNT,  size)},

@@ -27,6 +27,7 @@ static enum as_status null_sensor_read_script(struct scripted *s, struct as_erro
     if (st)
         return st;
     s->says = script.sensor;
+    s->replays = s->says.pcie_replays_before;
     if (!s->says.there)
         return as_fail(err, AS_UNSUPPORTED, "the script has no \"sensor\"");
     if (s->says.why_not[0])

@@ -4,6 +4,7 @@
 #include "report/map/map.h"
 #include "report/model/same_hardware.h"
 #include "report/page/page.h"
+#include "report/sheet/sheet_counts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -346,23 +347,46 @@ static void take_host_link(const struct as_quantity_subject *s, struct as_map_li
         note_atomic(as_quantity_number(&v), latency);
 }
 
+/* Counters of a link that are not zero, beside a number of it. */
+static void note_counts(const struct as_link_count *counts, bool is_host, struct as_map_link *l)
+{
+    struct as_map_number *n =
+        &l->number[l->number[AS_MAP_LATENCY].known == AS_MAP_MEASURED ? AS_MAP_LATENCY : AS_MAP_BANDWIDTH];
+    struct as_buf b = AS_BUF_INIT;
+    as_buf_str(&b, n->note);
+    for (size_t k = 0; k < AS_COUNTERS_N; k++) {
+        if (!counts[k].known || !(counts[k].total > 0) || (k == AS_COUNTER_PCIE_REPLAYS) != is_host)
+            continue;
+        as_buf_printf(&b, "%s%.0f %s", b.len ? ", " : "", counts[k].total,
+                      k == AS_COUNTER_LINK_ERRORS ? "errors" : "replays");
+        if (counts[k].grown > 0)
+            as_buf_printf(&b, ", %.0f new", counts[k].grown);
+    }
+    as_copy_text(n->note, sizeof n->note, as_buf_get(&b));
+    as_buf_finish(&b);
+}
+
 /* A device with memory of its own has a link to the host and to peers, measured or not. */
 static void find_links(const struct as_report_run *run, const struct as_device_info *info,
                        const struct as_quantity_subject *subject, struct as_map_numbers *out)
 {
     static const struct end nothing[SORTS] = {[HOST] = {.name = "host"}, [PEER] = {.name = ""}};
-    if (!as_hardware_has_own_memory(info))
+    struct as_link_count counts[AS_COUNTERS_N] = {0};
+    if (!as_hardware_has_own_memory(info) || as_link_counts_read(subject, counts, NULL))
         return;
     for (enum sort s = HOST; s < SORTS; s++) {
         struct end ends[ENDS_MAX];
         size_t n = find_ends(run, info, s, ends);
         if (n == 0 && (s == HOST || (s == PEER && info->siblings > 1)))
             ends[n++] = nothing[s];
-        bool fold = n > FEW;
+        const bool fold = n > FEW;
+        const size_t first = out->links_n;
         for (size_t i = 0; i < (fold ? 1 : n); i++)
             add_link(out, info, s, &ends[i], fold ? n : 1, n == 1);
         if (s == HOST && n == 1)
             take_host_link(subject, &out->link[0]);
+        if (s != EVERY && out->links_n > first)
+            note_counts(counts, s == HOST, &out->link[first]);
     }
 }
 

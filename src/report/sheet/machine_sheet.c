@@ -221,6 +221,7 @@ static enum as_status add_device(struct as_machine_sheet *into, const struct as_
     s->gaps_n = d->sheet.gaps_n;
     s->figures.n = figures->n;
     s->chip = d->sheet.chip;
+    memcpy(s->counts, d->sheet.counts, sizeof s->counts);
     return AS_OK;
 }
 
@@ -256,6 +257,9 @@ static enum as_status merge_device(struct as_machine_sheet *into, const struct a
     }
     if (!st)
         merge_reasons(&own->sheet, &d->sheet);
+    for (size_t k = 0; k < AS_COUNTERS_N; k++) /* the first to know it counts, as the latest run is merged first */
+        if (!own->sheet.counts[k].known)
+            own->sheet.counts[k] = d->sheet.counts[k];
     return st;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/backend.h"
+#include "report/sheet/sheet_counts.h"
 
 #include <fnmatch.h>
 #include <ini.h>
@@ -65,6 +66,22 @@ static enum as_status parse_bound(const char *text, struct as_policy_rule *rule,
     return AS_OK;
 }
 
+/* "host_link.replays <= 0": by how much a counter may grow during a run. */
+static enum as_status parse_count(const char *text, struct as_policy_rule *rule, struct as_error *err)
+{
+    char number[24] = "", severity[16] = "";
+    uint64_t most = 0;
+    int end = 0;
+    const bool fits = sscanf(text, " %23[0-9] %n , %15[a-z] %n", number, &end, severity, &end) >= 1 && !text[end];
+    const bool fails = !severity[0] || strcmp(severity, "fail") == 0;
+    rule->warns = strcmp(severity, "warn") == 0;
+    if (!fits || as_parse_u64(number, &most, NULL) || (!fails && !rule->warns))
+        return as_fail(err, AS_USAGE, "'%.60s' is not a bound of '%s': write a count, such as '0' or '10, warn'", text,
+                       rule->of->name);
+    rule->bound = (double)most;
+    return AS_OK;
+}
+
 /* "devices >= 8": how many devices must fit the section's pattern. */
 static enum as_status add_count(struct policy_parser *p, const char *device, const char *value)
 {
@@ -121,7 +138,8 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (strcmp(quantity, "devices") == 0)
         return *sign == '>' ? add_count(p, device, value) : as_fail(p->err, AS_USAGE, "write 'devices >= NUMBER'");
     as_copy_text(rule.device, sizeof rule.device, device);
-    rule.of = find_quantity(quantity, p->err);
+    const struct as_quantity *count = as_link_count_named(quantity);
+    rule.of = count ? count : find_quantity(quantity, p->err);
     if (!rule.of)
         return AS_USAGE;
     if (rule.of->kind == AS_KIND_CAPACITY)
@@ -130,7 +148,7 @@ static enum as_status add_rule(struct policy_parser *p, const char *device, cons
     if (strcmp(sign, fits) != 0)
         return as_fail(p->err, AS_USAGE, "for '%s', %s is better: write '%s %s= BOUND'", quantity,
                        fits[0] == '>' ? "higher" : "lower", quantity, fits);
-    enum as_status st = parse_bound(value, &rule, p->err);
+    enum as_status st = count ? parse_count(value, &rule, p->err) : parse_bound(value, &rule, p->err);
     struct as_policy_rule *v = st ? NULL : realloc(p->policy->v, (p->policy->n + 1) * sizeof *v);
     if (!st && !v)
         return as_nomem(p->err, (p->policy->n + 1) * sizeof *v, "a policy");
@@ -224,6 +242,11 @@ static const char *label_on(const struct as_device_sheet *d, const struct as_qua
 static void set_bound(struct as_device_sheet *d, const struct as_policy_rule *rule, const char *label)
 {
     size_t at = 0;
+    const size_t count = as_link_count_index(rule->of);
+    if (count < AS_COUNTERS_N) {
+        d->sheet.counts[count] = (struct as_link_count){.known = true, .warns = rule->warns, .grown = rule->bound};
+        return;
+    }
     while (at < d->sheet.n && d->sheet.rows[at].of != rule->of)
         at++;
     struct as_sheet_row *row = &d->sheet.rows[at];
@@ -299,6 +322,8 @@ static enum as_status add_lacking(const struct as_policy *p, const struct as_pol
         st = add_bounded(p, id, NULL, used, out, err);
         for (size_t k = 0; k < out->v[out->n - 1].sheet.n && !st; k++)
             out->v[out->n - 1].sheet.rows[k].warns = false; /* the device itself is required */
+        for (size_t k = 0; k < AS_COUNTERS_N && !st; k++)
+            out->v[out->n - 1].sheet.counts[k].warns = false;
     }
     return st;
 }

@@ -4,6 +4,7 @@
  *   [cuda:*]
  *   memory.read.all >= 4.2 TB/s
  *   memory.latency <= 700 ns, warn
+ *   host_link.replays <= 0
  *   devices >= 8
  *
  * A section's name is an id of a device or a pattern (fnmatch); `devices` says how many must fit one that ends with

@@ -5,6 +5,7 @@
 #include "model/metrics.h"
 #include "quantity/quantity.h"
 #include "refs/bounds.h"
+#include "report/sheet/sheet_counts.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -378,11 +379,15 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
             sheet_add_line(run, &s, q, out);
     if (!st)
         st = find_figures(run, &s, out, err);
-    if (st)
+    if (!st)
+        st = as_link_counts_read(&s, out->counts, err);
+    if (st) {
         as_sheet_finish(out);
-    else
-        add_figures(run, &s, out);
-    return st;
+        return st;
+    }
+    add_figures(run, &s, out);
+    as_link_counts_say(out);
+    return AS_OK;
 }
 
 /* Ids of facts that a line's sources are or stand for, apart by blanks; what names an allocator is none. */

@@ -3,6 +3,7 @@
 #ifndef AS_REPORT_SHEET_H
 #define AS_REPORT_SHEET_H
 
+#include "model/counters.h"
 #include "quantity/quantity.h"
 #include "report/report.h"
 
@@ -47,9 +48,15 @@ struct as_sheet_gap {
     bool undecided;                       /* measured, without an answer: contended, or inconclusive */
     const struct as_quantity *of;
 };
+/* A counter of a link: its last reading, and by how much it grew during the run. Of a policy: how much it may. */
+struct as_link_count {
+    bool known, warns;
+    double total, grown;
+};
 struct as_sheet {
     struct as_sheet_row *rows; /* owned */
     size_t n;
+    struct as_link_count counts[AS_COUNTERS_N];
     struct as_sheet_gap *gaps; /* owned; lines that the device could have, in the order of the table */
     size_t gaps_n;
     struct as_refs figures; /* owned: those that rows point to are among them */

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/backend.h"
+#include "report/sheet/sheet_counts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,6 +92,8 @@ static enum as_check_verdict sheet_check_judge(struct as_check_line *line, const
     line->comparison = (struct as_comparison){NAN, {NAN, NAN}, AS_CANNOT_TELL, {NAN, NAN}, {NAN, NAN}};
     if (!b || !a)
         return b ? AS_CHECK_NEW : AS_CHECK_MISSING;
+    if (line->counted)
+        return b->value > a->value ? AS_CHECK_WORSE : AS_CHECK_BETTER;
     const double carry = as_machine_sheet_carry(b, by->now_hz, by->base_hz);
     const struct as_estimated x = {a->value, a->ci}, y = {b->value * carry, {b->ci.lo * carry, b->ci.hi * carry}};
     const unsigned df =
@@ -187,8 +190,46 @@ static size_t rows_of(const struct as_machine_sheet *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n; i++)
-        n += m->v[i].sheet.n;
+        n += m->v[i].sheet.n + AS_COUNTERS_N;
     return n;
+}
+
+static struct as_sheet_row *count_row(const struct as_link_count *count, const struct as_quantity *of,
+                                      struct as_sheet_row *row)
+{
+    *row = (struct as_sheet_row){.group = of->group,
+                                 .value = count->grown,
+                                 .ci = {NAN, NAN},
+                                 .warns = count->warns,
+                                 .clock_exponent = NAN,
+                                 .specified = NAN,
+                                 .counted = NAN,
+                                 .of = of};
+    as_copy_text(row->title, sizeof row->title, of->group);
+    as_copy_text(row->label, sizeof row->label, of->label);
+    as_copy_text(row->unit, sizeof row->unit, of->unit);
+    return row;
+}
+
+/* Bounds of a policy for counters of links. */
+static void pair_counts(const struct as_device_sheet *base, const struct as_device_sheet *now, struct as_check *out)
+{
+    for (size_t k = 0; k < AS_COUNTERS_N; k++) {
+        const struct as_link_count *of = now ? &now->sheet.counts[k] : NULL;
+        if (!base->sheet.counts[k].known)
+            continue;
+        struct as_check_line *line = &out->v[out->n];
+        struct as_sheet_row *rows = &out->count_rows[2 * out->n++];
+        *line = (struct as_check_line){.device = base, .against = now, .counted = true, .bounded = true};
+        line->base = count_row(&base->sheet.counts[k], &as_link_counts[k], &rows[0]);
+        if (of && of->known)
+            line->now = count_row(of, &as_link_counts[k], &rows[1]);
+        else
+            as_copy_text(line->why, sizeof line->why,
+                         now ? "no sensor read the counter while the link was measured"
+                             : "the device was not measured");
+        line->unanswered = !line->now && line->base->warns;
+    }
 }
 
 /* The row of `other` in the same unit, and its runs; NULL: none. */
@@ -247,6 +288,8 @@ static void pair_lines(const struct as_machine_sheet *base, const struct as_mach
                 explain_missing(line);
             line->unanswered |= !line->now && line->base->warns;
         }
+        if (base->bounds)
+            pair_counts(&base->v[i], other, out);
     }
     for (size_t i = 0; i < now->n && !base->bounds; i++) {
         const struct as_device_sheet *other = matching(now, &now->v[i], base);
@@ -311,13 +354,21 @@ enum as_status as_sheet_check(struct as_machine_sheet *base, struct as_machine_s
     if (st)
         return st;
     out->v = calloc(most + 1, sizeof *out->v);
-    if (!out->v)
+    out->count_rows = calloc(base->bounds ? 2 * most + 1 : 1, sizeof *out->count_rows);
+    if (!out->v || !out->count_rows) {
+        as_check_finish(out);
         return as_nomem(err, most * sizeof *out->v, "a check");
+    }
     pair_lines(base, now, out);
     mark_lost(base, out);
     for (size_t i = 0; i < out->n; i++) {
         struct as_check_line *line = &out->v[i];
         const bool joins = line->base && !base->bounds;
+        if (line->counted && line->base) {
+            line->base_number = bound_number(line->base);
+            line->now_number = line->now ? bound_number(line->now) : (struct as_number){.value = NAN};
+            continue;
+        }
         if (line->base)
             line->base_number = base->bounds ? bound_number(line->base)
                                              : side_number(line->device->id, &of_base, line->base, line->base_runs);
@@ -403,7 +454,7 @@ void as_check_confirm(struct as_check *c, const struct as_check *before, size_t 
 {
     for (size_t i = 0; i < c->n; i++) {
         struct as_check_line *line = &c->v[i];
-        if (!line->base || !line->now)
+        if (!line->base || !line->now || line->counted)
             continue;
         const struct witnesses w = hear_runs(line, repeats_from, tolerance, others, user);
         line->again = w.repeats && was_worse(before, line);
@@ -434,5 +485,6 @@ void as_check_leave_states(struct as_check *c)
 void as_check_finish(struct as_check *c)
 {
     free(c->v);
+    free(c->count_rows);
     *c = (struct as_check){0};
 }

@@ -28,6 +28,7 @@ struct as_check_line {
     struct as_number base_number, now_number;
     struct as_comparison comparison; /* of now against base */
     enum as_check_verdict verdict;
+    bool counted;     /* of a counter of links (as_link_counts), which needs no second run */
     bool bounded;     /* base is a policy's: better is met, worse is not met */
     bool again;       /* its verdict was worse, and it was measured again */
     bool looks_worse; /* worse in one run only, or only in disturbed repeats */
@@ -36,7 +37,8 @@ struct as_check_line {
     char why[200];    /* why the checked machine has no number, or why the line is inconclusive; "" for others */
 };
 struct as_check {
-    struct as_check_line *v; /* owned; in the order of base, then new ones */
+    struct as_check_line *v;         /* owned; in the order of base, then counters, then new ones */
+    struct as_sheet_row *count_rows; /* owned; of lines of counters */
     size_t n, counts[AS_CHECK_VERDICTS_N];
     size_t looks_worse; /* lines */
     size_t unanswered;  /* of the missing ones */

@@ -5,6 +5,7 @@
 #include "report/model/load.h"
 #include "report/sheet/machine_sheet.h"
 #include "report/sheet/sheet.h"
+#include "report/sheet/sheet_counts.h"
 #include "store/store.h"
 
 #include <math.h>
@@ -116,6 +117,25 @@ static void json_seen(const struct as_report_run *run, const char *device, struc
     as_buf_str(out, lead[0] == '[' ? "[]" : "]");
 }
 
+/* Counters of its links that a sensor reads. */
+static void json_counts(const struct as_sheet *sheet, struct as_buf *out)
+{
+    const char *lead = "[";
+    as_json_add_name(out, "counters");
+    for (size_t k = 0; k < AS_COUNTERS_N; k++) {
+        const struct as_link_count *c = &sheet->counts[k];
+        if (!c->known)
+            continue;
+        as_buf_printf(out, "%s{", lead);
+        as_json_add_text(out, "name", as_link_counts[k].name);
+        as_json_add_number(out, "total", c->total);
+        as_json_add_number(out, "grown", c->grown);
+        as_buf_char(out, '}');
+        lead = ",";
+    }
+    as_buf_str(out, lead[0] == '[' ? "[]" : "]");
+}
+
 /* What another run of the machine shows. */
 static void json_runs(const struct as_line_runs *runs, struct as_buf *out)
 {
@@ -148,6 +168,7 @@ static void json_devices(const struct as_report_run *run, const struct as_machin
         }
         as_buf_str(out, m->v[i].sheet.n ? "]" : "[]");
         json_gaps(&m->v[i].sheet, out);
+        json_counts(&m->v[i].sheet, out);
         json_seen(run, m->v[i].id, out);
         as_buf_char(out, '}');
     }

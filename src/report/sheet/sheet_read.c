@@ -2,6 +2,7 @@
 #include "base/builtin.h"
 #include "base/text.h"
 #include "report/sheet/machine_sheet.h"
+#include "report/sheet/sheet_counts.h"
 #include "report/sheet/sheet_export.h"
 
 #include <jansson.h>
@@ -145,6 +146,24 @@ static enum as_status sheet_read_gaps(const json_t *device, struct as_sheet *s, 
     return AS_OK;
 }
 
+/* Counters of links. Those of other versions are passed over. */
+static enum as_status sheet_read_counts(const json_t *device, struct as_sheet *s, struct as_error *err)
+{
+    const json_t *counters = json_object_get(device, "counters");
+    for (size_t i = 0; i < json_array_size(counters); i++) {
+        const json_t *c = json_array_get(counters, i);
+        const char *name = json_string_value(json_object_get(c, "name")), *fault = NULL;
+        const struct as_quantity *q = name ? as_link_count_named(name) : NULL;
+        const double total = sheet_read_take_number(c, "total", &fault),
+                     grown = sheet_read_take_number(c, "grown", &fault);
+        if (!name || fault || !(total >= 0) || !(grown >= 0))
+            return as_fail(err, AS_FORMAT, "a counter needs a name, and 'total' and 'grown' as counts");
+        if (q)
+            s->counts[as_link_count_index(q)] = (struct as_link_count){.known = true, .total = total, .grown = grown};
+    }
+    return counters && !json_is_array(counters) ? as_fail(err, AS_FORMAT, "'counters' must be a list") : AS_OK;
+}
+
 static enum as_status sheet_read_device(const json_t *device, struct as_device_sheet *d, struct as_error *err)
 {
     const json_t *lines = json_object_get(device, "lines");
@@ -163,7 +182,9 @@ static enum as_status sheet_read_device(const json_t *device, struct as_device_s
             return sheet_read_name_row(d, i, line, err);
         d->sheet.n++;
     }
-    const enum as_status st = sheet_read_gaps(device, &d->sheet, err);
+    enum as_status st = sheet_read_gaps(device, &d->sheet, err);
+    if (!st)
+        st = sheet_read_counts(device, &d->sheet, err);
     return st ? st : as_device_sheet_add_run(d, err);
 }
 
