@@ -106,8 +106,7 @@ class X86:
     @staticmethod
     def needs(row):
         found = set()
-        for text in row.instructions(row.text) + row.instructions(row.link or ""):
-            name = text.split()[0]
+        for name in row.names(row.text) + row.names(row.link or ""):
             if not name.startswith("v") and not any(re.match(p, name) for p, _ in NEEDS):
                 continue
             need = next((n for p, n in NEEDS if re.match(p, name)), None)
@@ -187,7 +186,7 @@ class A64:
     def needs(row):
         if row.width != SVE:
             return {"FPHP"} if row.op.type == "f16" and re.search(r"\bf(add|mul|min|max) ", row.text) else set()
-        names = {text.split()[0] for text in row.instructions(row.text)}
+        names = set(row.names(row.text))
         return {"SVE", "SVE2"} if names & SVE2 else {"SVE"}
 
 
@@ -232,6 +231,9 @@ class Row:
     @staticmethod
     def instructions(text):
         return [t.strip() for t in text.split(";") if t.strip()]
+
+    def names(self, text):
+        return [t.split()[0] for t in self.instructions(self.letters(text))]
 
     def letters(self, text):
         kind = self.op.type
@@ -332,7 +334,7 @@ class Row:
     def wanted(self):
         if self.want:
             return self.letters(self.want)
-        names = [t.split()[0] for t in self.instructions(self.letters(self.text))]
+        names = self.names(self.text)
         return next((n for n in names if n not in ("mov",)), names[0])
 
     def domain(self, letter):

@@ -57,6 +57,30 @@ UNIT_TEST(test_table)
     assert_true(vectors > 0);
 }
 
+/* A form has what its instructions need, those too whose last letter is the type's: "vpmins$i" of i64 is AVX-512. */
+UNIT_TEST(test_needs)
+{
+#if defined(__x86_64__)
+    static const struct {
+        const char *op;
+        enum as_native_width width;
+        as_cpu_sets needs;
+    } rows[] = {{"imin64", AS_NATIVE_128, AS_CPU_AVX512F | AS_CPU_AVX512VL},
+                {"imax64", AS_NATIVE_256, AS_CPU_AVX512F | AS_CPU_AVX512VL},
+                {"imin32", AS_NATIVE_256, AS_CPU_AVX2},
+                {"iadd16", AS_NATIVE_512, AS_CPU_AVX512F | AS_CPU_AVX512BW},
+                {"imul64", AS_NATIVE_256, AS_CPU_AVX512DQ | AS_CPU_AVX512VL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct as_native *n = as_native_find(rows[i].op, rows[i].width);
+        assert_non_null(n);
+        if (n->needs != (rows[i].needs | AS_CPU_AVX))
+            fail_msg("%s in %s", n->op, as_native_width_words[n->width]);
+    }
+#else
+    skip();
+#endif
+}
+
 /* The printed descriptions match the rows. */
 UNIT_TEST(test_about)
 {
@@ -403,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_needs),
         cmocka_unit_test(test_all_agree),
         cmocka_unit_test(test_all_code),
         cmocka_unit_test(test_planted_errors),
