@@ -1,4 +1,4 @@
-"""Generates what `assay explain` says about each operation: about.py OUT.c CPU.ini GROUPS.ini FILE.ini...   (README.md documents the files)
+"""Generates what `assay explain` says about each operation: about.py OUT.c CPU.ini FLOAT.ini GROUPS.ini FILE.ini...   (README.md documents the files)
 """
 import re
 import sys
@@ -80,6 +80,9 @@ def more(op, cpus):
         yield dialect, in_dialect(op, dialect)
     for name, _ in CPUS:
         yield name, on_cpu(cpus[name]) or "no instruction"
+    noted = {row.get("values") for rows in cpus.values() for row in rows} - {None}
+    if noted:
+        yield "values on a CPU", "; ".join(sorted(noted))
     yield "machine code", f"in every step: {wanted(op)}"
     yield "reference", f"{op.letters(op.get('host'))}{rounded}"
     yield "allowed error", error(op)
@@ -102,7 +105,7 @@ def row_of(op, cpus):
 
 
 def main():
-    out, cpu, paths = sys.argv[1], sys.argv[2:4], sys.argv[4:]
+    out, cpu, paths = sys.argv[1], sys.argv[2:5], sys.argv[5:]
     operations = [o for path in paths for o in ops.read(path)]
     sections = ops.parse(*cpu)
     rows = {name: list(native.rows_of(operations, sections, machine)) for name, machine in CPUS}

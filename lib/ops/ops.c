@@ -61,7 +61,9 @@ static double real_of(enum as_op_domain domain, enum as_op_type type, unsigned t
     case AS_OP_INVERSE:
         return turn % 2 ? 1 / 1.375 : 1.375;
     case AS_OP_WHOLE:
-        return type == AS_OP_F16 ? 1 + random : ldexp(1 + random, 20 + (int)(random * 7) % 2);
+        return ldexp(1 + random, type == AS_OP_F16 ? 8 : 20 + (int)(random * 7) % 2);
+    case AS_OP_ONE:
+        return 1;
     default:
         return 1 + random;
     }

@@ -34,7 +34,7 @@ enum as_op_domain {
     AS_OP_HALF,     /* 0.25 to 0.75 */
     AS_OP_OPPOSITE, /* alternating 0.75 and -0.75 */
     AS_OP_INVERSE,  /* alternating 1.375 and 1/1.375 */
-    AS_OP_WHOLE,    /* 2^20 to 2^22, fractional; in f16 1 to 2 */
+    AS_OP_WHOLE,    /* 2^20 to 2^22, fractional; in f16 2^8 to 2^9 */
     AS_OP_SHIFT1,   /* 1 to 15 */
     AS_OP_SMALL5,   /* 0 to 15 */
     AS_OP_WIDTH,    /* 8 to 16 */
@@ -44,7 +44,7 @@ enum as_op_domain {
     AS_OP_MANTISSA, /* low bits of a mantissa (the upper ones of 23, or those of 10) */
     AS_OP_TWO,      /* 1 as f32 */
     AS_OP_TWO64,    /* 1 as the upper half of an f64 */
-    AS_OP_ONE,      /* 1 as f32, with some low bits of a mantissa */
+    AS_OP_ONE,      /* 1 as f32, with some low bits of a mantissa; of floating-point types 1 */
     AS_OP_MANY,     /* 2^20 as f32 */
     AS_OP_MANY64,   /* 2^20 as the upper half of an f64, with bits of a mantissa */
 };
