@@ -1,6 +1,6 @@
-"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini FLOAT.ini GROUPS.ini FILE.ini...
+"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c FILE.ini...
 
-CPU.ini, FLOAT.ini and GROUPS.ini have a section per operation of the other files (see ops.py) that CPUs have, named
+The files whose names begin with "cpu" have a section per operation of the other files (see ops.py) that CPUs have, named
 without the type. Its keys, each optionally followed by a type ("x86v.f32"; an empty one: not this type):
   x86   scalar x86-64 instructions, separated by semicolons
   x86v  vectors of 128, 256 and 512 bits, unless there is x86x, x86y or x86z for that width; a subgroup operation (group = yes)
@@ -14,6 +14,8 @@ without the type. Its keys, each optionally followed by a type ("x86v.f32"; an e
   linkop   the operation that the link corresponds to
   values   operands in words, where the time depends on them
   a b c    domains of the operands, if they differ from those of devices
+  as       templates: sections [@NAME] with the same keys, whose instructions follow one another. In them OP stands for the
+           value of op.KEY, op.x86 or op.a64, each optionally followed by a type; "and.16b": of operands as 16 bytes
 $d is the result, which in a chain is the register of $a; $b and $c the other operands, $t another vector register. A width
 follows a dot: $a.q .d .w .b (64 to 8 bits), $a.x .y .h (128 and 256 bits, half of the vector), on aarch64 $a.x .w,
 $a.16b and so on, of SVE $a.s, .d and .z (no lanes). $s is sh, ss or sd, $p ph, ps or pd, $i is b, w, d or q, $e SVE's h, s or d. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
@@ -43,8 +45,8 @@ NEEDS = (
     (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"),
     (r"vpmullq$|vcvtt?p[sd]2u?qq$|vcvtu?qq2", "AVX512DQ"),
     (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
-     r"vrsqrt14|vgetmant|vshuf[if]|valign[dq]|vpcmpltud$|vpmovsdw$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"),
-    (r"vpblendmw$", "AVX512BW"),
+     r"vrsqrt14|vgetmant|vshuf[if]|valign[dq]|vpcmpltud$|vpmovsdw$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"), (r"vpblendmd$|vpexpandd$", "AVX512F"),
+    (r"vpblendmw$|vpermw$", "AVX512BW"),
 )
 SVE2 = {"eor3", "urhadd"}  # instructions that SVE has since its second version
 SIZE = {"q": 64, "d": 32, "w": 16, "b": 8}
@@ -197,9 +199,12 @@ class A64:
 
 class Row:
     """One operation in one width on one CPU architecture."""
+    texts = {key for machine in (X86, A64) for keys in machine.keys.values() for key in keys}  # of instructions
 
-    def __init__(self, op, section, machine, width):
-        self.op, self.section, self.machine, self.width = op, section, machine, width
+    def __init__(self, op, sections, machine, width):
+        self.op, self.section, self.machine, self.width = op, sections[op.base], machine, width
+        self.templates = [sections["@" + name] for name in self.section.get("as", "").split()]
+        self.steps = [t for t in self.templates if any(k.split(".")[0] in self.texts for k in t)]
         self.key = next((k for k in machine.keys[width] if self.get(k)), None)
         self.text = self.get(self.key) if self.key else None
         if not self.text:
@@ -216,10 +221,22 @@ class Row:
         self.lanes = 0 if width == SVE else width // self.lane if width else 1
 
     def get(self, key):
-        for name in (f"{key}.{self.op.type}", key):
-            if name in self.section:
-                return self.section[name] or None
-        return None
+        own = self.entry(self.section, key)
+        return (self.made(key) if own is None else own) or None
+
+    def entry(self, section, *keys):
+        return next((section[name] for key in keys for name in (f"{key}.{self.op.type}", key) if name in section), None)
+
+    def made(self, key):
+        """From its templates: the instructions of all, of other keys the first."""
+        if key not in self.texts:
+            return next(filter(None, (self.entry(t, key) for t in self.templates)), "")
+        texts = [self.entry(t, key) for t in self.steps]
+        text = "; ".join(texts) if all(texts) else ""
+        name, _, lanes = (self.entry(self.section, f"op.{key}", f"op.{key[:3]}") or "").partition(".")
+        if lanes:
+            text = re.sub(r"OP (\$\w), (\$\w), (\$\w)", rf"OP \1.{lanes}, \2.{lanes}, \3.{lanes}", text)
+        return text.replace("OP ", name + " ") if name else ""
 
     def bits(self, letter):
         return ops.TYPES[self.types[letter]].bits
@@ -375,19 +392,24 @@ class Row:
 def rows_of(operations, sections, machine):
     bases = {o.base for o in operations}
     for base in sections.sections():
-        if base not in bases:
+        if base not in bases and not base.startswith("@"):
             ops.fail(base, "no such operation")
     for o in operations:
         if o.base in sections:
             for width in machine.keys:
-                row = Row(o, sections[o.base], machine, width)
+                row = Row(o, sections, machine, width)
                 if row.text:
                     yield row
 
 
+def read(paths):
+    """The operations, and the sections of CPUs."""
+    cpu = [p for p in paths if os.path.basename(p).startswith("cpu")]
+    return [o for p in paths if p not in cpu for o in ops.read(p)], ops.parse(*cpu)
+
+
 def main():
-    operations = [o for path in sys.argv[6:] for o in ops.read(path)]
-    sections = ops.parse(*sys.argv[3:6])
+    operations, sections = read(sys.argv[3:])
     fronts = ((X86, "    .intel_syntax noprefix\n    .text\n"),
               (A64, "    .text\n    .arch armv8.6-a+fp16\n    .arch_extension sve\n    .arch_extension sve2\n"))
     machines = [(m, front, list(rows_of(operations, sections, m))) for m, front in fronts]

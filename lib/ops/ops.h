@@ -40,11 +40,15 @@ enum as_op_domain {
     AS_OP_WIDTH,    /* 8 to 16 */
     AS_OP_BYTES,    /* four byte selectors out of eight */
     AS_OP_BYTES4,   /* the same, one per byte */
+    AS_OP_NEUTRAL,  /* 1 */
+    AS_OP_NEAR,     /* 0.875 to 1.125 */
+    AS_OP_DENSE,    /* each bit set in 15 of 16 values */
+    AS_OP_SPARSE,   /* in one of 16 */
     /* domains of a link's operand: */
     AS_OP_MANTISSA, /* low bits of a mantissa (the upper ones of 23, or those of 10) */
     AS_OP_TWO,      /* 1 as f32 */
     AS_OP_TWO64,    /* 1 as the upper half of an f64 */
-    AS_OP_ONE,      /* 1 as f32, with some low bits of a mantissa; of floating-point types 1 */
+    AS_OP_ONE,      /* 1 as f32, with some low bits of a mantissa */
     AS_OP_MANY,     /* 2^20 as f32 */
     AS_OP_MANY64,   /* 2^20 as the upper half of an f64, with bits of a mantissa */
 };

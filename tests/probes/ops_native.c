@@ -429,11 +429,67 @@ UNIT_TEST(test_planted_subgroups)
                  {"quad_fup32", "quad_fdown32", AS_NATIVE_128},
                  {"quad_fup16", "quad_fdown16", AS_NATIVE_128},
                  {"quad_xor16", "quad_rotate16", AS_NATIVE_128},
-                 {"fshuffle_rotate32", "fshuffle_xor32", AS_NATIVE_256}};
+                 {"fshuffle_rotate32", "fshuffle_xor32", AS_NATIVE_256},
+                 {"prefix_prod32", "prefix_eprod32", AS_NATIVE_128},
+                 {"prefix_eprod16", "prefix_prod16", AS_NATIVE_128},
+                 {"prefix_fprod32", "prefix_feprod32", AS_NATIVE_128},
+                 {"prefix_feprod16", "prefix_fprod16", AS_NATIVE_128},
+                 {"prefix_fesum16", "prefix_fsum16", AS_NATIVE_128},
+                 {"prefix_sum16", "quad_prefix_sum16", AS_NATIVE_128},
+                 {"quad_prefix_prod16", "prefix_prod16", AS_NATIVE_128},
+                 {"quad_prefix_eprod32", "quad_prefix_prod32", AS_NATIVE_128},
+                 {"quad_prefix_fesum16", "quad_prefix_fsum16", AS_NATIVE_128},
+                 {"quad_prefix_feprod16", "quad_prefix_fprod16", AS_NATIVE_128},
+                 {"quad_reduce_min16", "reduce_min16", AS_NATIVE_128},
+                 {"shuffle_up16", "quad_up16", AS_NATIVE_128},
+                 {"shuffle_up32", "quad_up32", AS_NATIVE_256},
+                 {"shuffle_down32", "quad_down32", AS_NATIVE_256},
+                 {"shuffle_down16", "quad_down16", AS_NATIVE_128},
+                 {"broadcast16", "quad_broadcast16", AS_NATIVE_128},
+                 {"shuffle_xor16", "quad_xor16", AS_NATIVE_128},
+                 {"shuffle_rotate16", "quad_rotate16", AS_NATIVE_128},
+                 {"quad_vote_any32", "vote_any32", AS_NATIVE_256},
+                 {"vote_any32", "vote_all32", AS_NATIVE_128},
+                 {"quad_vote_all32", "quad_vote_any32", AS_NATIVE_128},
+                 {"quad_ballot32", "ballot32", AS_NATIVE_256},
+                 {"fcmp_ballot32", "quad_fcmp_ballot32", AS_NATIVE_256},
+                 {"quad_icmp_ballot32", "quad_ballot32", AS_NATIVE_128},
+                 {"fshuffle_up16", "quad_fup16", AS_NATIVE_128},
+                 {"fbroadcast16", "quad_fbroadcast16", AS_NATIVE_128}};
     size_t ran = 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (unsigned w = pairs[i].from; w <= AS_NATIVE_512; w++)
             ran += tells_apart(pairs[i].right, as_op_find(pairs[i].wrong), (enum as_native_width)w);
+    if (!ran)
+        skip();
+}
+
+static void always_0(const union as_op_value (*v)[3], unsigned lane, unsigned lanes, union as_op_value *r)
+{
+    (void)v, (void)lane, (void)lanes;
+    r->u64 = 0;
+}
+
+static void always_1(const union as_op_value (*v)[3], unsigned lane, unsigned lanes, union as_op_value *r)
+{
+    (void)v, (void)lane, (void)lanes;
+    r->u64 = 1;
+}
+
+/* Votes and bitwise reductions that have one result however many lanes there are. */
+UNIT_TEST(test_planted_constants)
+{
+    size_t ran = 0;
+    for (unsigned w = AS_NATIVE_128; w <= AS_NATIVE_512; w++)
+        for (int i = 0; i < 2; i++) {
+            struct as_op any = *as_op_find("vote_any32"), all = *as_op_find("vote_all32"), both;
+            any.group_reference = all.group_reference = i ? always_1 : always_0;
+            both = *as_op_find("reduce_and16");
+            both.group_reference = always_0;
+            ran += tells_apart("vote_any32", &any, (enum as_native_width)w);
+            ran += tells_apart("vote_all32", &all, (enum as_native_width)w);
+            ran += tells_apart("reduce_and16", &both, (enum as_native_width)w);
+        }
     if (!ran)
         skip();
 }
@@ -475,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_planted_lanes),
         cmocka_unit_test(test_planted_subgroups),
         cmocka_unit_test(test_planted_order),
+        cmocka_unit_test(test_planted_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
