@@ -2,7 +2,7 @@
 """assay against its peers, and the overhead of assay: measured on this machine, with a target and a verdict for each.
 
 bench.py --assay PROGRAM [PART]... [paths of peers]     parts: overheads store sampling calibration peers upm displace gpu forward aa
-                                                        slowdown planted rules counterless fleet
+                                                        slowdown planted rules counterless fleet uops
                                                         (default: overheads, and peers when a path of one for the CPU is given)
 No part is a test: noise may change a verdict. The exit code is 0 when everything could be measured."""
 import argparse
@@ -24,6 +24,7 @@ import planted  # noqa: E402
 import sampling  # noqa: E402
 import store  # noqa: E402
 import tool_rules  # noqa: E402
+import uops  # noqa: E402
 import upm  # noqa: E402
 from common import Assay, print_table  # noqa: E402
 
@@ -32,11 +33,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help="overheads, store, sampling, calibration, peers, upm, displace, gpu, forward, aa, slowdown, planted, rules, "
-                        "counterless, fleet")
+                        "counterless, fleet, uops")
     parser.add_argument("--assay", required=True, help="the assay program")
     parser.add_argument("--rounds", type=int, default=10, help="interleaved rounds with peers (default 10)")
     parser.add_argument("--runs", type=int, default=10, help="runs of quick for aa and calibration (default 10)")
-    parser.add_argument("--budget", default="55s", help="time budget for sampling, and of each run of counterless (default 55s)")
+    parser.add_argument("--budget", default="55s", help="time budget for sampling and uops, and of each run of counterless (default 55s)")
     parser.add_argument("--trials", type=int, default=60, help="trials for slowdown and planted (default 60)")
     parser.add_argument("--launches", type=int, default=3, help="for fleet: launches with and without a slow rank (default 3)")
     parser.add_argument("--big-store", help="a store of many runs, for the times of show and report")
@@ -64,6 +65,7 @@ def main():
              "counterless": lambda a: counterless.measure(a, options.budget),
              "slowdown": lambda a: agreement.scripted_slowdown(a, options.trials),
              "fleet": lambda a: fleet.measure(a, options.launches),
+             "uops": lambda a: uops.measure(a, options.budget),
              "planted": lambda a: planted.measure(a, options.trials)}
     chosen = options.parts or ["overheads"] + (["peers"] if of_cpu else [])
     for part in chosen:

@@ -1,5 +1,6 @@
 /* A chase over one trial: the buffer, the runs, and the check of their ends. */
 #include "chase_internal.h"
+#include "lib/ops/tick.h"
 
 #include "lib/checks/checks.h"
 
@@ -135,6 +136,7 @@ void as_chase_finish(void *chase)
     c->dev->program->destroy(c->dev, c->program);
     c->dev->memory->free(c->dev, c->result);
     as_arena_give(c->dev, c->memory);
+    as_tick_finish(c->tick);
     as_kernel_timer_finish(&c->timer);
     *c = (struct as_chase){0};
 }

@@ -64,7 +64,8 @@ struct as_chase {
     bool past_own;                /* its loads bypass the compute unit's own caches */
     unsigned laps;                /* laps by many threads of the compute unit, before the first run */
     uint64_t at;                  /* line where the next sample starts */
-    double clock_hz;              /* of the last run, NAN if the kernel has no counter */
+    double clock_hz;              /* of the last run, NAN if it is not known */
+    struct as_tick *tick;         /* the clock of a trial whose kernel has no counter (lib/ops/tick.h); NULL: none */
     bool lost;                    /* a run ended at a wrong line */
     unsigned missed;              /* persistent runs that ended before they were read, at most 2 */
     int cpu;                      /* of a CPU's chase, if chosen */
@@ -82,6 +83,7 @@ struct as_chase_desc {
     int cpu;           /* CPU: 1 + the logical CPU that chases; 0: the backend's order */
     const char *owner; /* id of the device on which the buffer lies, NULL own */
     bool persistent;   /* a host thread reads the progress of the running chase */
+    bool clocked;      /* a trial finds the clock where kernels have no counter, and the chase stays in the caches */
     bool past_own;   /* timed kernels of a device: loads bypass the compute unit's own caches where it has such loads */
     uint64_t spread; /* bytes of a cache line: each element lies in another line of its stride (as_chase_offset), and
                         nothing is written between elements; then it and the stride are powers of two; 0: each element

@@ -238,6 +238,14 @@ static enum as_status build_cores(struct as_gemm *p, struct as_error *err)
     return st ? st : as_buffers_keep_program(&p->own, &desc, &p->program, err);
 }
 
+/* The program of a path that is not in simple.kernel. */
+static enum as_status build_own(struct as_gemm *p, struct as_error *err)
+{
+    return as_gemm_by_unit(&p->dev->info, &p->desc) ? as_gemm_unit_build(p, err)
+           : p->desc.path == AS_GEMM_TENSOR         ? as_gemm_tensor_build(p, err)
+                                                    : build_matrix(p, err);
+}
+
 /* CPUs have only the kernels of the paths. */
 static enum as_status gemm_build(struct as_gemm *p, struct as_error *err)
 {
@@ -245,11 +253,7 @@ static enum as_status gemm_build(struct as_gemm *p, struct as_error *err)
     const bool native = as_info_only_host_kernels(&p->dev->info), cores = native && path == AS_GEMM_MMA;
     const bool unit = as_gemm_by_unit(&p->dev->info, &p->desc);
     const bool tensor = path == AS_GEMM_TENSOR;
-    enum as_status st = cores                ? build_cores(p, err)
-                        : unit               ? as_gemm_unit_build(p, err)
-                        : tensor             ? as_gemm_tensor_build(p, err)
-                        : kernels[path].arch ? build_matrix(p, err)
-                                             : AS_OK;
+    enum as_status st = cores ? build_cores(p, err) : unit || tensor || kernels[path].arch ? build_own(p, err) : AS_OK;
     if (!st && !unit && !tensor && !cores && !(native && path == AS_GEMM_LIBRARY))
         st = build_simple(p, err);
     if (st || path == AS_GEMM_LIBRARY)
@@ -388,7 +392,8 @@ enum as_status as_gemm_prepare(struct as_gemm *p, struct as_device *dev, const s
 enum as_status as_gemm_take_tile(struct as_gemm *p, struct as_error *err)
 {
     const enum as_gemm_path path = p->desc.path;
-    enum as_status st = kernels[path].arch ? build_matrix(p, err) : build_simple(p, err);
+    const bool own = kernels[path].arch || path == AS_GEMM_TENSOR;
+    enum as_status st = own ? build_own(p, err) : build_simple(p, err);
     if (!st)
         st = as_buffers_keep_kernel(&p->own, p->program ? p->program : p->plain, kernels[path].name, &p->kernel, err);
     if (!st)
@@ -442,7 +447,7 @@ void as_gemm_expect(const struct as_gemm *p, struct as_trial_context *tc)
     } else if (p->kernel && kernels[p->desc.path].matrix)
         as_expect_code(tc, p->kernel, "matrix",
                        as_gemm_by_unit(&p->dev->info, &p->desc)
-                           ? as_gemm_unit_steps(as_gemm_unit(&p->dev->info, p->desc.type), p->desc.type)
+                           ? as_gemm_unit_steps(as_gemm_unit(&p->dev->info, p->desc.type), p->desc.type, p->tile)
                            : kernels[p->desc.path].matrix);
 }
 

@@ -137,7 +137,7 @@ enum as_status as_gemm_choose_tile(struct as_gemm *p, struct as_error *err);
 
 struct as_gemm_shape {
     const char *source;
-    unsigned side, row_bytes; /* rows and columns of a tile of d, bytes of K per step */
+    unsigned side, row_bytes; /* rows and columns of the usual tile of d, bytes of K per step */
     unsigned threads, down;   /* per workgroup; rows of the tile per subgroup */
 };
 /* NULL: the device's dialect has no such kernel. */
@@ -151,10 +151,10 @@ const struct as_matrix *as_gemm_unit(const struct as_device_info *info, enum as_
 enum as_applies as_gemm_unit_applies(const struct as_device_info *info, const struct as_gemm_desc *d,
                                      struct as_error *err);
 /* Instructions per loop body. */
-unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type);
+unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type, struct as_gemm_tile tile);
 /* Text and options of the program; its kernel is "gemm_mma". */
-enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_buf *source,
-                                    char *defines, size_t size, struct as_error *err);
+enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_gemm_tile tile,
+                                    struct as_buf *source, char *defines, size_t size, struct as_error *err);
 /* Path tensor, with the same kernels as p->plain. */
 enum as_status as_gemm_tensor_build(struct as_gemm *p, struct as_error *err);
 /* The program of the unit path, with all of simple.kernel, as p->plain. */

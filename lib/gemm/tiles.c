@@ -14,15 +14,16 @@ static const struct as_gemm_tile mma_tiles[] = {{128, 128}, {256, 128}, {128, 25
                                  wgmma_tiles[] = {{128, 256}, {128, 128}, {0, 0}},
                                  pair_tiles[] = {{256, 256}, {256, 128}, {0, 0}},
                                  tiled_tiles[] = {{128, 128}, {64, 64}, {0, 0}}, f64_tiles[] = {{64, 64}, {0, 0}},
-                                 dot_tiles[] = {{128, 128}, {0, 0}}, tensor_tiles[] = {{64, 64}, {0, 0}},
+                                 dot_tiles[] = {{128, 128}, {0, 0}},
+                                 metal_tiles[] = {{64, 64}, {128, 64}, {64, 128}, {0, 0}},
                                  no_tiles[] = {{1, 1}, {0, 0}};
 
 static const struct as_gemm_tile *list_of(const struct as_device_info *info, const struct as_gemm_desc *d)
 {
     static const struct as_gemm_tile *const lists[AS_GEMM_PATHS] = {
-        [AS_GEMM_LIBRARY] = no_tiles,    [AS_GEMM_PAIR] = pair_tiles,   [AS_GEMM_WGMMA] = wgmma_tiles,
-        [AS_GEMM_TENSOR] = tensor_tiles, [AS_GEMM_MMA] = mma_tiles,     [AS_GEMM_WMMA] = wmma_tiles,
-        [AS_GEMM_DOT] = dot_tiles,       [AS_GEMM_TILED] = tiled_tiles, [AS_GEMM_NAIVE] = no_tiles};
+        [AS_GEMM_LIBRARY] = no_tiles,   [AS_GEMM_PAIR] = pair_tiles,   [AS_GEMM_WGMMA] = wgmma_tiles,
+        [AS_GEMM_TENSOR] = metal_tiles, [AS_GEMM_MMA] = mma_tiles,     [AS_GEMM_WMMA] = wmma_tiles,
+        [AS_GEMM_DOT] = dot_tiles,      [AS_GEMM_TILED] = tiled_tiles, [AS_GEMM_NAIVE] = no_tiles};
     if (as_info_only_host_kernels(info))
         return no_tiles;
     if (d->type != AS_GEMM_F64)
@@ -34,9 +35,10 @@ size_t as_gemm_tiles(const struct as_device_info *info, const struct as_gemm_des
                      struct as_gemm_tile out[AS_GEMM_TILES_MAX])
 {
     const struct as_gemm_shape *shape = as_gemm_by_unit(info, d) ? as_gemm_unit_shape(info) : NULL;
-    const struct as_gemm_tile *list = list_of(info, d);
+    const bool metal = as_dialect_find(info->dialect) == AS_DIALECT_METAL;
+    const struct as_gemm_tile *list = shape && metal ? metal_tiles : list_of(info, d);
     size_t n = 0;
-    if (shape) {
+    if (shape && !metal) {
         out[0] = (struct as_gemm_tile){shape->side, shape->side};
         return 1;
     }

@@ -8,8 +8,8 @@
 
 extern const char as_kernel_gemm_simple[], as_kernel_gemm_unit[], as_kernel_gemm_simdgroup[], as_kernel_gemm_tensor[];
 
-/* See unit.kernel and simdgroup.kernel: a workgroup computes a tile of side x side, and each subgroup `down` rows of
- * it. */
+/* See unit.kernel and simdgroup.kernel: a workgroup computes a tile of side x side, or another of the same
+ * number of subgroups, and each subgroup `down` rows of it. */
 static const struct as_gemm_shape unit = {as_kernel_gemm_unit, 128, 64, 256, 64},
                                   simdgroup = {as_kernel_gemm_simdgroup, 64, 64, 128, 32};
 
@@ -58,19 +58,21 @@ enum as_applies as_gemm_unit_applies(const struct as_device_info *info, const st
                            info->arch[0] ? info->arch : "an unknown chip", f->in, f->sum);
 }
 
-unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type)
+unsigned as_gemm_unit_steps(const struct as_matrix *m, enum as_gemm_type type, struct as_gemm_tile tile)
 {
     const struct as_gemm_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
-    const unsigned across = s->side / (s->threads / m->lanes / (s->side / s->down));
-    return s->down / m->m * (across / m->n) * (s->row_bytes / (m->k * as_gemm_formats[type].in_bytes));
+    const unsigned subgroups = s->threads / m->lanes, rows = s->side / s->down; /* of subgroups */
+    return tile.m / rows / m->m * (tile.n / (subgroups / rows) / m->n) *
+           (s->row_bytes / (m->k * as_gemm_formats[type].in_bytes));
 }
 
-enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_buf *source,
-                                    char *defines, size_t size, struct as_error *err)
+enum as_status as_gemm_unit_program(const struct as_matrix *m, const struct as_gemm_desc *d, struct as_gemm_tile tile,
+                                    struct as_buf *source, char *defines, size_t size, struct as_error *err)
 {
     const struct as_gemm_format *f = &as_gemm_formats[d->type == AS_GEMM_TF32 ? AS_GEMM_F32 : d->type];
     const struct as_gemm_shape *s = m->dialect == AS_DIALECT_METAL ? &simdgroup : &unit;
-    snprintf(defines, size, "-D%s -DEPILOGUE=%d -DGROUP_MOST=%u", f->define, (int)d->epilogue, s->threads);
+    snprintf(defines, size, "-D%s -DEPILOGUE=%d -DGROUP_MOST=%u -DTILE_M=%u -DTILE_N=%u", f->define, (int)d->epilogue,
+             s->threads, tile.m, tile.n);
     as_buf_str(source, as_kernel_gemm_simple);
     as_matrix_source(m, 0, NULL, source);
     as_buf_str(source, s->source);
@@ -81,8 +83,8 @@ enum as_status as_gemm_tensor_build(struct as_gemm *p, struct as_error *err)
 {
     struct as_buf source = AS_BUF_INIT;
     char defines[96];
-    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d", as_gemm_formats[p->desc.type].define,
-             (int)p->desc.epilogue);
+    snprintf(defines, sizeof defines, "-D%s -DEPILOGUE=%d -DTILE_M=%u -DTILE_N=%u",
+             as_gemm_formats[p->desc.type].define, (int)p->desc.epilogue, p->tile.m, p->tile.n);
     as_buf_str(&source, as_kernel_gemm_simple);
     as_buf_str(&source, as_kernel_gemm_tensor);
     const struct as_program_desc desc = {.name = "gemm_tensor", .source = as_buf_get(&source), .defines = defines};
@@ -102,7 +104,7 @@ enum as_status as_gemm_unit_build(struct as_gemm *p, struct as_error *err)
         (void)as_gemm_unit_applies(&p->dev->info, &p->desc, err);
         return AS_UNSUPPORTED;
     }
-    enum as_status st = as_gemm_unit_program(m, &p->desc, &source, defines, sizeof defines, err);
+    enum as_status st = as_gemm_unit_program(m, &p->desc, p->tile, &source, defines, sizeof defines, err);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
     if (!st)
         st = as_buffers_keep_program(&p->own, &desc, &p->plain, err);

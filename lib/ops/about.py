@@ -1,4 +1,4 @@
-"""Generates what `assay explain` says about each operation: about.py OUT.c CPU.ini GROUPS.ini FILE.ini...   (README.md documents the files)
+"""Generates what `assay explain` says about each operation: about.py OUT.c FILE.ini...   (README.md documents the files)
 """
 import re
 import sys
@@ -10,7 +10,8 @@ import ops
 VALUES = {"any": "any bits", "odd": "odd", "high": "top bits set", "divisor": "3 to 17", "unit": "1 to 2",
           "half": "0.25 to 0.75", "opposite": "alternating x and -x", "inverse": "alternating x and 1/x",
           "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
-          "bytes": "byte selectors", "bytes4": "byte selectors, one per byte", "mantissa": "mantissa bits"}
+          "bytes": "byte selectors", "bytes4": "byte selectors, one per byte", "neutral": "1", "near": "0.875 to 1.125",
+          "dense": "15 of 16 bits set", "sparse": "one of 16 bits set", "mantissa": "mantissa bits"}
 CPUS = (("x86-64", native.X86), ("aarch64", native.A64))
 
 
@@ -80,6 +81,9 @@ def more(op, cpus):
         yield dialect, in_dialect(op, dialect)
     for name, _ in CPUS:
         yield name, on_cpu(cpus[name]) or "no instruction"
+    noted = {row.get("values") for rows in cpus.values() for row in rows} - {None}
+    if noted:
+        yield "values on a CPU", "; ".join(sorted(noted))
     yield "machine code", f"in every step: {wanted(op)}"
     yield "reference", f"{op.letters(op.get('host'))}{rounded}"
     yield "allowed error", error(op)
@@ -102,9 +106,8 @@ def row_of(op, cpus):
 
 
 def main():
-    out, cpu, paths = sys.argv[1], sys.argv[2:4], sys.argv[4:]
-    operations = [o for path in paths for o in ops.read(path)]
-    sections = ops.parse(*cpu)
+    out = sys.argv[1]
+    operations, sections = native.read(sys.argv[2:])
     rows = {name: list(native.rows_of(operations, sections, machine)) for name, machine in CPUS}
     with open(out, "w", encoding="ascii") as f:
         f.write('#include "lib/ops/ops.h"\n\nconst struct as_word as_op_about[] = {\n')

@@ -230,6 +230,8 @@ static void native_tell(const struct as_native_trial *v, struct as_trial_context
     as_note(tc, "assembly", v->native->text);
     if (v->native->link && !v->body->apart)
         as_note(tc, "link", v->native->link);
+    if (v->native->values)
+        as_note(tc, "values", v->native->values);
     if (gate != AS_GATE_NA)
         as_note(tc, "instructions", text);
     as_judge_code(tc, gate, text);

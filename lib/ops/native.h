@@ -35,6 +35,7 @@ struct as_native {
     const char *text;   /* the instructions, with $d, $a, ... for registers */
     const char *link;   /* the link between the steps of a chain, NULL none */
     const char *wanted; /* the operation's instruction */
+    const char *values; /* the operands, where the time depends on them; NULL: it does not */
     enum as_op_domain a, b, c;
     as_native_run *once;                            /* turns: 1; the operation, without the link */
     as_native_run *step;                            /* with the link */

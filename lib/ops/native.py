@@ -1,7 +1,7 @@
-"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c CPU.ini GROUPS.ini FILE.ini...
+"""Generates the chains of operations for CPUs: native.py OUT.S OUT.c FILE.ini...
 
-CPU.ini and GROUPS.ini have a section per operation of the other files (see ops.py) that CPUs have, named without the type. Its
-keys, each optionally followed by a type ("x86v.f32"; an empty one: not this type):
+The files whose names begin with "cpu" have a section per operation of the other files (see ops.py) that CPUs have, named
+without the type. Its keys, each optionally followed by a type ("x86v.f32"; an empty one: not this type):
   x86   scalar x86-64 instructions, separated by semicolons
   x86v  vectors of 128, 256 and 512 bits, unless there is x86x, x86y or x86z for that width; a subgroup operation (group = yes)
         takes the register as the subgroup
@@ -12,10 +12,13 @@ keys, each optionally followed by a type ("x86v.f32"; an empty one: not this typ
   ...apart the instructions for independent results, if those of the chain overwrite $a
   ...want  the operation's instruction, if it is not the first after mov
   linkop   the operation that the link corresponds to
+  values   operands in words, where the time depends on them
   a b c    domains of the operands, if they differ from those of devices
+  as       templates: sections [@NAME] with the same keys, whose instructions follow one another. In them OP stands for the
+           value of op.KEY, op.x86 or op.a64, each optionally followed by a type; "and.16b": of operands as 16 bytes
 $d is the result, which in a chain is the register of $a; $b and $c the other operands, $t another vector register. A width
 follows a dot: $a.q .d .w .b (64 to 8 bits), $a.x .y .h (128 and 256 bits, half of the vector), on aarch64 $a.x .w,
-$a.16b and so on, of SVE $a.s, .d and .z (no lanes). $s is ss or sd, $p is ps or pd, $i is b, w, d or q, $e SVE's h, s or d. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
+$a.16b and so on, of SVE $a.s, .d and .z (no lanes). $s is sh, ss or sd, $p ph, ps or pd, $i is b, w, d or q, $e SVE's h, s or d. Scratch: eax, edx, ecx (not with a link), k1; w16, w17.
 
 A chain alternates between two second operands. Every kernel is a function (states, operands, turns): one state per
 chain, SLOT bytes apart; operands are two b and one c, equally far apart.
@@ -37,11 +40,13 @@ BODIES = {1: 48, 2: 24, 4: 12, 8: 8, 12: 4, 18: 4}
 # CPU features of instructions, first match: name, then vector bits; narrow AVX-512 forms need more.
 NEEDS = (
     (r"popcnt$", "POPCNT"), (r"lzcnt$", "LZCNT"), (r"tzcnt$|andn$|blsr$|blsi$", "BMI1"),
-    (r"pext$|pdep$|mulx$|rorx$|shlx$|shrx$|sarx$", "BMI2"), (r"vfm", "FMA"), (r"vcvtph2ps$|vcvtps2ph$", "F16C"),
+    (r"pext$|pdep$|mulx$|rorx$|shlx$|shrx$|sarx$", "BMI2"), (r"vcvtph2ps$|vcvtps2ph$", "F16C"),
+    (r"v\w+[ps]h$|vcvtt?[ps]h2", "AVX512FP16"), (r"vfm", "FMA"), (r"vcvtneps2bf16$", "AVX512BF16"),
     (r"vpdp", "AVX512VNNI"), (r"vpopcnt[dq]$", "AVX512VPOPCNTDQ"), (r"vplzcnt", "AVX512CD"),
     (r"vpmullq$|vcvtt?p[sd]2u?qq$|vcvtu?qq2", "AVX512DQ"),
     (r"vpternlog|vpro[lr]|vpm(in|ax)[su]q$|vpabsq$|vpsraq$|vpsravq$|vcvtt?ps2udq$|vcvtudq2ps$|vrndscale|vblendm|vrcp14|"
-     r"vrsqrt14|vshuf[if]|valign[dq]|vpcmpltud$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"), (r"v(add|mul|min|max)ph$", "AVX512FP16"),
+     r"vrsqrt14|vgetmant|vshuf[if]|valign[dq]|vpcmpltud$|vpmovsdw$", "AVX512F"), (r"vpmov[dq]2m$", "AVX512DQ"), (r"vpblendmd$|vpexpandd$", "AVX512F"),
+    (r"vpblendmw$|vpermw$", "AVX512BW"),
 )
 SVE2 = {"eor3", "urhadd"}  # instructions that SVE has since its second version
 SIZE = {"q": 64, "d": 32, "w": 16, "b": 8}
@@ -106,8 +111,7 @@ class X86:
     @staticmethod
     def needs(row):
         found = set()
-        for text in row.instructions(row.text) + row.instructions(row.link or ""):
-            name = text.split()[0]
+        for name in row.names(row.text) + row.names(row.link or ""):
             if not name.startswith("v") and not any(re.match(p, name) for p, _ in NEEDS):
                 continue
             need = next((n for p, n in NEEDS if re.match(p, name)), None)
@@ -185,17 +189,22 @@ class A64:
 
     @staticmethod
     def needs(row):
-        if row.width != SVE:
-            return {"FPHP"} if row.op.type == "f16" and re.search(r"\bf(add|mul|min|max) ", row.text) else set()
-        names = {text.split()[0] for text in row.instructions(row.text)}
-        return {"SVE", "SVE2"} if names & SVE2 else {"SVE"}
+        names = set(row.names(row.text))
+        needs = {"BF16"} if names & {"bfcvt", "bfcvtn"} else set()
+        if row.width == SVE:
+            return needs | ({"SVE", "SVE2"} if names & SVE2 else {"SVE"})
+        half = "f16" in (row.op.type, row.op.result) and any(re.match(r"f(?!cvt[nl]?$)|[su]cvtf$", n) for n in names)
+        return needs | ({"FPHP"} if half else set())
 
 
 class Row:
     """One operation in one width on one CPU architecture."""
+    texts = {key for machine in (X86, A64) for keys in machine.keys.values() for key in keys}  # of instructions
 
-    def __init__(self, op, section, machine, width):
-        self.op, self.section, self.machine, self.width = op, section, machine, width
+    def __init__(self, op, sections, machine, width):
+        self.op, self.section, self.machine, self.width = op, sections[op.base], machine, width
+        self.templates = [sections["@" + name] for name in self.section.get("as", "").split()]
+        self.steps = [t for t in self.templates if any(k.split(".")[0] in self.texts for k in t)]
         self.key = next((k for k in machine.keys[width] if self.get(k)), None)
         self.text = self.get(self.key) if self.key else None
         if not self.text:
@@ -212,10 +221,22 @@ class Row:
         self.lanes = 0 if width == SVE else width // self.lane if width else 1
 
     def get(self, key):
-        for name in (f"{key}.{self.op.type}", key):
-            if name in self.section:
-                return self.section[name] or None
-        return None
+        own = self.entry(self.section, key)
+        return (self.made(key) if own is None else own) or None
+
+    def entry(self, section, *keys):
+        return next((section[name] for key in keys for name in (f"{key}.{self.op.type}", key) if name in section), None)
+
+    def made(self, key):
+        """From its templates: the instructions of all, of other keys the first."""
+        if key not in self.texts:
+            return next(filter(None, (self.entry(t, key) for t in self.templates)), "")
+        texts = [self.entry(t, key) for t in self.steps]
+        text = "; ".join(texts) if all(texts) else ""
+        name, _, lanes = (self.entry(self.section, f"op.{key}", f"op.{key[:3]}") or "").partition(".")
+        if lanes:
+            text = re.sub(r"OP (\$\w), (\$\w), (\$\w)", rf"OP \1.{lanes}, \2.{lanes}, \3.{lanes}", text)
+        return text.replace("OP ", name + " ") if name else ""
 
     def bits(self, letter):
         return ops.TYPES[self.types[letter]].bits
@@ -233,9 +254,12 @@ class Row:
     def instructions(text):
         return [t.strip() for t in text.split(";") if t.strip()]
 
+    def names(self, text):
+        return [t.split()[0] for t in self.instructions(self.letters(text))]
+
     def letters(self, text):
         kind = self.op.type
-        for letter, words in (("s", {"f32": "ss", "f64": "sd"}), ("p", {"f32": "ps", "f64": "pd"}),
+        for letter, words in (("s", {"f16": "sh", "f32": "ss", "f64": "sd"}), ("p", {"f16": "ph", "f32": "ps", "f64": "pd"}),
                               ("i", {"i8": "b", "i16": "w", "i32": "d", "i64": "q"}),
                               ("e", {"i16": "h", "i32": "s", "i64": "d", "f16": "h", "f32": "s", "f64": "d"})):
             text = re.sub(r"\$" + letter + r"(?![a-z.])", lambda m, w=words, l=letter: w.get(kind) or ops.fail(
@@ -332,7 +356,7 @@ class Row:
     def wanted(self):
         if self.want:
             return self.letters(self.want)
-        names = [t.split()[0] for t in self.instructions(self.letters(self.text))]
+        names = self.names(self.text)
         return next((n for n in names if n not in ("mov",)), names[0])
 
     def domain(self, letter):
@@ -357,9 +381,10 @@ class Row:
         needs = " | ".join(f"AS_CPU_{n}" for n in sorted(self.machine.needs(self))) or "0"
         text = "; ".join(self.instructions(self.letters(self.text)))
         link = f'"{self.linkop or self.link}"' if self.link else "NULL"
+        values = f'"{self.get("values")}"' if self.get("values") else "NULL"
         return (f"    {{.op = \"{self.op.name}\", .width = AS_NATIVE_{str(self.width or 'scalar').upper()}, "
                 f".lanes = {self.lanes}, .lane_bytes = {self.lane // 8 if self.width == SVE else 0}, .needs = {needs},\n     .text = \"{text}\", .link = {link}, "
-                f".wanted = \"{self.wanted()}\",\n     .a = {self.domain('a')}, .b = {self.domain('b')}, "
+                f".wanted = \"{self.wanted()}\", .values = {values},\n     .a = {self.domain('a')}, .b = {self.domain('b')}, "
                 f".c = {self.domain('c')}, .once = {self.symbol}_once, .step = {self.symbol}_"
                 f"{'step' if self.link else 'once'},\n     .bodies = {{\n{bodies}     }}}},\n")
 
@@ -367,21 +392,26 @@ class Row:
 def rows_of(operations, sections, machine):
     bases = {o.base for o in operations}
     for base in sections.sections():
-        if base not in bases:
+        if base not in bases and not base.startswith("@"):
             ops.fail(base, "no such operation")
     for o in operations:
         if o.base in sections:
             for width in machine.keys:
-                row = Row(o, sections[o.base], machine, width)
+                row = Row(o, sections, machine, width)
                 if row.text:
                     yield row
 
 
+def read(paths):
+    """The operations, and the sections of CPUs."""
+    cpu = [p for p in paths if os.path.basename(p).startswith("cpu")]
+    return [o for p in paths if p not in cpu for o in ops.read(p)], ops.parse(*cpu)
+
+
 def main():
-    operations = [o for path in sys.argv[5:] for o in ops.read(path)]
-    sections = ops.parse(*sys.argv[3:5])
+    operations, sections = read(sys.argv[3:])
     fronts = ((X86, "    .intel_syntax noprefix\n    .text\n"),
-              (A64, "    .text\n    .arch armv8.2-a+fp16\n    .arch_extension sve\n    .arch_extension sve2\n"))
+              (A64, "    .text\n    .arch armv8.6-a+fp16\n    .arch_extension sve\n    .arch_extension sve2\n"))
     machines = [(m, front, list(rows_of(operations, sections, m))) for m, front in fronts]
     assembly.write(sys.argv[1], sys.argv[2], "lib/ops/native.h", "as_native_run", "struct as_native as_natives", machines)
     with open(sys.argv[2], "a", encoding="ascii") as f:

@@ -61,7 +61,11 @@ static double real_of(enum as_op_domain domain, enum as_op_type type, unsigned t
     case AS_OP_INVERSE:
         return turn % 2 ? 1 / 1.375 : 1.375;
     case AS_OP_WHOLE:
-        return type == AS_OP_F16 ? 1 + random : ldexp(1 + random, 20 + (int)(random * 7) % 2);
+        return ldexp(1 + random, type == AS_OP_F16 ? 8 : 20 + (int)(random * 7) % 2);
+    case AS_OP_NEUTRAL:
+        return 1;
+    case AS_OP_NEAR:
+        return 0.875 + random / 4;
     default:
         return 1 + random;
     }
@@ -91,12 +95,24 @@ static const struct {
     [AS_OP_BYTES] = {.fixed = ~UINT64_C(0x7777)},
     [AS_OP_BYTES4] = {.fixed = ~UINT64_C(0x07070707)},
     [AS_OP_MANTISSA] = {.fixed = ~UINT64_C(0x7fffff)},
+    [AS_OP_NEUTRAL] = {.fixed = UINT64_MAX, .value = 1},
     [AS_OP_TWO] = {.fixed = UINT64_MAX, .value = 0x3f800000},
     [AS_OP_TWO64] = {.fixed = UINT64_MAX, .value = 0x3ff00000},
     [AS_OP_ONE] = {.fixed = ~UINT64_C(0x7f), .value = 0x3f800000},
     [AS_OP_MANY] = {.fixed = UINT64_MAX, .value = 0x49800000},
     [AS_OP_MANY64] = {.fixed = ~UINT64_C(0xfffff), .value = 0x41300000},
 };
+
+/* Of four bits in different places, so that lanes share few. */
+static uint64_t sparse_of(uint64_t random)
+{
+    uint64_t bits = random;
+    for (int i = 0; i < 3; i++) {
+        random = random * UINT64_C(0x9e3779b97f4a7c15) + 1;
+        bits &= random ^ random >> 32;
+    }
+    return bits;
+}
 
 static uint64_t whole_of(enum as_op_domain domain, enum as_op_type type, uint64_t random)
 {
@@ -106,6 +122,8 @@ static uint64_t whole_of(enum as_op_domain domain, enum as_op_type type, uint64_
         return random & 0x3ff;
     if (domain == AS_OP_TWO && type == AS_OP_I16)
         return 0x3c00;
+    if (domain == AS_OP_SPARSE || domain == AS_OP_DENSE)
+        return domain == AS_OP_DENSE ? ~sparse_of(random) : sparse_of(random);
     if (wholes[domain].n)
         return wholes[domain].first + random % wholes[domain].n;
     return (random & ~wholes[domain].fixed) | wholes[domain].value;

@@ -34,12 +34,16 @@ enum as_op_domain {
     AS_OP_HALF,     /* 0.25 to 0.75 */
     AS_OP_OPPOSITE, /* alternating 0.75 and -0.75 */
     AS_OP_INVERSE,  /* alternating 1.375 and 1/1.375 */
-    AS_OP_WHOLE,    /* 2^20 to 2^22, fractional; in f16 1 to 2 */
+    AS_OP_WHOLE,    /* 2^20 to 2^22, fractional; in f16 2^8 to 2^9 */
     AS_OP_SHIFT1,   /* 1 to 15 */
     AS_OP_SMALL5,   /* 0 to 15 */
     AS_OP_WIDTH,    /* 8 to 16 */
     AS_OP_BYTES,    /* four byte selectors out of eight */
     AS_OP_BYTES4,   /* the same, one per byte */
+    AS_OP_NEUTRAL,  /* 1 */
+    AS_OP_NEAR,     /* 0.875 to 1.125 */
+    AS_OP_DENSE,    /* each bit set in 15 of 16 values */
+    AS_OP_SPARSE,   /* in one of 16 */
     /* domains of a link's operand: */
     AS_OP_MANTISSA, /* low bits of a mantissa (the upper ones of 23, or those of 10) */
     AS_OP_TWO,      /* 1 as f32 */

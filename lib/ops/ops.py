@@ -44,7 +44,7 @@ SUFFIX = {"i16": "16", "i32": "32", "i64": "64", "f16": "16", "f32": "32", "f64"
           "i16x2": "_i16", "f32x2": "_f32"}
 DIALECTS = ("opencl", "cuda", "hip", "metal")
 DOMAINS = ("any", "odd", "high", "divisor", "unit", "half", "opposite", "inverse", "whole", "shift1", "small5", "width",
-           "bytes", "bytes4", "mantissa", "two", "two64", "one", "many", "many64")
+           "bytes", "bytes4", "neutral", "near", "dense", "sparse", "mantissa", "two", "two64", "one", "many", "many64")
 # Functions of OpenCL's extensions of subgroups.
 SUBGROUPS = {"sub_group_ballot": "AS_CAP_SUBGROUP_BALLOT", "sub_group_shuffle": "AS_CAP_SUBGROUP_SHUFFLE",
              "sub_group_non_uniform": "AS_CAP_SUBGROUP_ARITHMETIC", "sub_group_clustered": "AS_CAP_SUBGROUP_CLUSTERED",

@@ -176,6 +176,36 @@ UNIT_TEST(test_of_lanes)
     assert_true(r.f32 == 22);
 }
 
+/* Of the results of a lane some differ, and its operands from its neighbour's: else a constant, or another lane's
+ * value, would pass for the operation. */
+static void operands_can_tell(const struct as_op *op, unsigned lanes, struct as_rng *rng)
+{
+    enum { DRAWS = 64 };
+    union as_op_value v[AS_OP_GROUP_MOST][3], r[DRAWS] = {{0}};
+    const union as_op_value(*const all)[3] = (const union as_op_value(*)[3])v;
+    bool differ = false, apart = false;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        for (unsigned l = 0; l < lanes; l++) {
+            as_op_draw(op->a, op->type, 0, rng, &v[l][0]);
+            as_op_draw(op->b, op->btype, 0, rng, &v[l][1]);
+            apart = apart || memcmp(&v[l][0], &v[0][0], sizeof v[l][0]) != 0;
+        }
+        op->group_reference(all, lanes - 1, lanes, &r[draw]);
+        differ = differ || memcmp(&r[draw], &r[0], sizeof r[draw]) != 0;
+    }
+    if (!differ || !apart)
+        fail_msg("%s of %u lanes: %s", op->name, lanes, differ ? "all have the same operands" : "it has one result");
+}
+
+UNIT_TEST(test_operands_of_lanes)
+{
+    struct as_rng rng;
+    as_rng_seed(&rng, 3);
+    for (size_t i = 0; i < as_ops_n; i++)
+        for (unsigned lanes = 8; as_ops[i].group_reference && lanes <= AS_OP_GROUP_MOST; lanes *= 2)
+            operands_can_tell(&as_ops[i], lanes, &rng);
+}
+
 /* One wrong bit is detected if results are exact; within a tolerance it is not. */
 UNIT_TEST(test_agreement)
 {
@@ -429,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_operands),
         cmocka_unit_test(test_known_answers),
         cmocka_unit_test(test_of_lanes),
+        cmocka_unit_test(test_operands_of_lanes),
         cmocka_unit_test(test_of_larger_groups),
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_agreement),

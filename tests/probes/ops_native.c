@@ -57,6 +57,30 @@ UNIT_TEST(test_table)
     assert_true(vectors > 0);
 }
 
+/* A form has what its instructions need, those too whose last letter is the type's: "vpmins$i" of i64 is AVX-512. */
+UNIT_TEST(test_needs)
+{
+#if defined(__x86_64__)
+    static const struct {
+        const char *op;
+        enum as_native_width width;
+        as_cpu_sets needs;
+    } rows[] = {{"imin64", AS_NATIVE_128, AS_CPU_AVX512F | AS_CPU_AVX512VL},
+                {"imax64", AS_NATIVE_256, AS_CPU_AVX512F | AS_CPU_AVX512VL},
+                {"imin32", AS_NATIVE_256, AS_CPU_AVX2},
+                {"iadd16", AS_NATIVE_512, AS_CPU_AVX512F | AS_CPU_AVX512BW},
+                {"imul64", AS_NATIVE_256, AS_CPU_AVX512DQ | AS_CPU_AVX512VL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct as_native *n = as_native_find(rows[i].op, rows[i].width);
+        assert_non_null(n);
+        if (n->needs != (rows[i].needs | AS_CPU_AVX))
+            fail_msg("%s in %s", n->op, as_native_width_words[n->width]);
+    }
+#else
+    skip();
+#endif
+}
+
 /* The printed descriptions match the rows. */
 UNIT_TEST(test_about)
 {
@@ -84,6 +108,20 @@ UNIT_TEST(test_about)
             strncmp(more[1], width, strlen(width)) != 0)
             fail_msg("%s: %s; %s", about->name, about->dialects, more[1]);
     }
+}
+
+/* The time of divisions and roots depends on their operands, which their cells note. */
+UNIT_TEST(test_values)
+{
+    size_t divisions = 0;
+    for (const struct as_native *n = as_natives; n->op; n++)
+        if (strstr(n->wanted, "div") || strstr(n->wanted, "sqrt")) {
+            const bool estimate = strstr(n->wanted, "rsqrt") != NULL;
+            if (!n->values != estimate)
+                fail_msg("%s in %s", n->op, as_native_width_words[n->width]);
+            divisions++;
+        }
+    assert_true(divisions > 0 || !as_natives[0].op);
 }
 
 /* ---- correct ---- */
@@ -190,6 +228,28 @@ UNIT_TEST(test_planted_operations)
         {"quad_prefix_sum32", "quad_prefix_esum32"},
         {"shuffle_rotate32", "shuffle_xor32"},
         {"vote_all32", "vote_any32"},
+        {"ffmac32", "ffma32"},
+        {"ffmac64", "ffma64"},
+        {"idivshort32", "irem32"},
+        {"idivshort64", "irem64"},
+        {"irem64", "idiv64"},
+        {"recip64_precise", "rsqrt64_precise"},
+        {"rsqrt32_precise", "sqrt32_precise"},
+        {"fract32", "trunc32"},
+        {"fraction64", "recip64_precise"},
+        {"fmed32", "fmin3_32"},
+        {"fmax3_32", "fmed32"},
+        {"imed32", "imax3_32"},
+        {"imin3_32", "imed32"},
+        {"iabsdiff32", "isub32"},
+        {"imad32", "iadd3_32"},
+        {"imulhi16", "imul16"},
+        {"iabs64", "iadd64"},
+        {"cvt_u8_f32", "cvt_i32_f32"},
+        {"cvt_f32_bf16", "cvt_f32_f16"},
+        {"fadd16", "fmul16"},
+        {"ffma16", "ffmac16"},
+        {"cvt_i16_f16", "brev16"},
     };
     size_t seen = 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -369,11 +429,67 @@ UNIT_TEST(test_planted_subgroups)
                  {"quad_fup32", "quad_fdown32", AS_NATIVE_128},
                  {"quad_fup16", "quad_fdown16", AS_NATIVE_128},
                  {"quad_xor16", "quad_rotate16", AS_NATIVE_128},
-                 {"fshuffle_rotate32", "fshuffle_xor32", AS_NATIVE_256}};
+                 {"fshuffle_rotate32", "fshuffle_xor32", AS_NATIVE_256},
+                 {"prefix_prod32", "prefix_eprod32", AS_NATIVE_128},
+                 {"prefix_eprod16", "prefix_prod16", AS_NATIVE_128},
+                 {"prefix_fprod32", "prefix_feprod32", AS_NATIVE_128},
+                 {"prefix_feprod16", "prefix_fprod16", AS_NATIVE_128},
+                 {"prefix_fesum16", "prefix_fsum16", AS_NATIVE_128},
+                 {"prefix_sum16", "quad_prefix_sum16", AS_NATIVE_128},
+                 {"quad_prefix_prod16", "prefix_prod16", AS_NATIVE_128},
+                 {"quad_prefix_eprod32", "quad_prefix_prod32", AS_NATIVE_128},
+                 {"quad_prefix_fesum16", "quad_prefix_fsum16", AS_NATIVE_128},
+                 {"quad_prefix_feprod16", "quad_prefix_fprod16", AS_NATIVE_128},
+                 {"quad_reduce_min16", "reduce_min16", AS_NATIVE_128},
+                 {"shuffle_up16", "quad_up16", AS_NATIVE_128},
+                 {"shuffle_up32", "quad_up32", AS_NATIVE_256},
+                 {"shuffle_down32", "quad_down32", AS_NATIVE_256},
+                 {"shuffle_down16", "quad_down16", AS_NATIVE_128},
+                 {"broadcast16", "quad_broadcast16", AS_NATIVE_128},
+                 {"shuffle_xor16", "quad_xor16", AS_NATIVE_128},
+                 {"shuffle_rotate16", "quad_rotate16", AS_NATIVE_128},
+                 {"quad_vote_any32", "vote_any32", AS_NATIVE_256},
+                 {"vote_any32", "vote_all32", AS_NATIVE_128},
+                 {"quad_vote_all32", "quad_vote_any32", AS_NATIVE_128},
+                 {"quad_ballot32", "ballot32", AS_NATIVE_256},
+                 {"fcmp_ballot32", "quad_fcmp_ballot32", AS_NATIVE_256},
+                 {"quad_icmp_ballot32", "quad_ballot32", AS_NATIVE_128},
+                 {"fshuffle_up16", "quad_fup16", AS_NATIVE_128},
+                 {"fbroadcast16", "quad_fbroadcast16", AS_NATIVE_128}};
     size_t ran = 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (unsigned w = pairs[i].from; w <= AS_NATIVE_512; w++)
             ran += tells_apart(pairs[i].right, as_op_find(pairs[i].wrong), (enum as_native_width)w);
+    if (!ran)
+        skip();
+}
+
+static void always_0(const union as_op_value (*v)[3], unsigned lane, unsigned lanes, union as_op_value *r)
+{
+    (void)v, (void)lane, (void)lanes;
+    r->u64 = 0;
+}
+
+static void always_1(const union as_op_value (*v)[3], unsigned lane, unsigned lanes, union as_op_value *r)
+{
+    (void)v, (void)lane, (void)lanes;
+    r->u64 = 1;
+}
+
+/* Votes and bitwise reductions that have one result however many lanes there are. */
+UNIT_TEST(test_planted_constants)
+{
+    size_t ran = 0;
+    for (unsigned w = AS_NATIVE_128; w <= AS_NATIVE_512; w++)
+        for (int i = 0; i < 2; i++) {
+            struct as_op any = *as_op_find("vote_any32"), all = *as_op_find("vote_all32"), both;
+            any.group_reference = all.group_reference = i ? always_1 : always_0;
+            both = *as_op_find("reduce_and16");
+            both.group_reference = always_0;
+            ran += tells_apart("vote_any32", &any, (enum as_native_width)w);
+            ran += tells_apart("vote_all32", &all, (enum as_native_width)w);
+            ran += tells_apart("reduce_and16", &both, (enum as_native_width)w);
+        }
     if (!ran)
         skip();
 }
@@ -403,6 +519,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_values),
         cmocka_unit_test(test_all_agree),
         cmocka_unit_test(test_all_code),
         cmocka_unit_test(test_planted_errors),
@@ -413,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_planted_lanes),
         cmocka_unit_test(test_planted_subgroups),
         cmocka_unit_test(test_planted_order),
+        cmocka_unit_test(test_planted_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

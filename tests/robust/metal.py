@@ -90,6 +90,14 @@ op = recip32
 [onchip_bandwidth]
 what = own
 size = 16KiB
+[latency]
+size = 64KiB
+allocator = device
+[async_copy]
+what = latency
+tile = 1KiB
+path = load
+stages = 1
 """
 MORE_CYCLES = """[occupancy]
 threads = 64
@@ -222,7 +230,7 @@ def test_more_probes(assay):
 def check_cycles(assay, text, words=""):
     """Cells say how they count cycles, and have the clock and a time beside them."""
     for cell in check_probes(assay, SUITE + text, words):
-        if cell["probe"] in ("alu", "alu_latency", "mix", "onchip_bandwidth", "matmul_peak"):
+        if cell["probe"] in ("alu", "alu_latency", "mix", "onchip_bandwidth", "matmul_peak", "latency", "async_copy"):
             expect(cell["detail"]["cycles"] == "by calibration: 128 ffma32 per GPU core and cycle", "a note", cell)
             expect(cell["clock_hz"] > 0, "a clock", cell)
         if cell["probe"] in ("alu", "alu_latency", "mix"):

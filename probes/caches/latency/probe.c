@@ -81,7 +81,8 @@ static enum as_status latency_prepare(struct as_trial_context *tc, void *state, 
                                  .stride = as_axes_u64(tc->axes, "stride"),
                                  .pattern = (enum as_pattern)as_word_index(tc->axes, "pattern", pattern_words),
                                  .seed = tc->seed,
-                                 .persistent = persistent};
+                                 .persistent = persistent,
+                                 .clocked = true};
     enum as_status st = as_chase_trial_prepare(tc, state, &desc, err);
     if (!st && desc.persistent)
         tc->sample_s = persistent_length(tc);

@@ -355,12 +355,14 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
     const bool is_memory = strcmp(level->name, "memory") == 0;
     const char *instrument = latency_instrument(c, curve->cells[p->first]);
     char text[160];
-    double clock[CURVE_MAX];
+    double clock[CURVE_MAX], off = 1;
     size_t n = 0;
     for (size_t i = p->first; i <= p->last; i++) {
         double hz = curve->cells[i]->clock_hz;
-        if (isfinite(hz) && hz > 0)
+        if (isfinite(hz) && hz > 0) {
             clock[n++] = hz;
+            off = fmax(off, as_cell_note(curve->cells[i], "clock_off"));
+        }
     }
     if (n == 0)
         return;
@@ -369,7 +371,7 @@ static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, 
     if (!f)
         return;
     const double by = as_median(clock, n) * 1e-9;
-    as_fact_number(f, p->level * by, (struct as_interval){p->ci.lo * by, p->ci.hi * by});
+    as_fact_number(f, p->level * by, (struct as_interval){p->ci.lo * by / off, p->ci.hi * by * off});
     as_fact_say(f, "A dependent load %s %s takes %s", is_memory ? "from" : "that hits",
                 level->said[0] ? level->said : level->name, as_fact_noted_text(f, "", instrument, text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);

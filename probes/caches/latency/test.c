@@ -30,6 +30,8 @@ UNIT_TEST(test_control_is_subtracted)
     struct as_sample out;
     toy_init(&p.toy, AS_CAP_SOURCE);
     p.toy.kernel = run_kernel;
+    p.toy.dev.info.caches_n = 1; /* the chase is beyond it: no clock is sought */
+    p.toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 16 << 10};
     toy_queue = p.toy.dev.queue;
     queue = *toy_queue;
     queue.launch = timed_launch;
@@ -41,6 +43,66 @@ UNIT_TEST(test_control_is_subtracted)
     assert_true(isnan(out.clock_hz));
     toy_finish(&as_probe_latency, &v);
     assert_int_equal(p.toy.live, 0);
+}
+
+enum { FMA = 128, TICK_STEPS = 192, TICK_CYCLES = 1024 * 4 / FMA };
+static const double CLOCK_HZ = 1.5e9;
+static struct toy *clocked_toy;
+static bool is_tick;
+
+static void run_clocked(const char *name, void *const *args)
+{
+    uint32_t turns;
+    is_tick = strcmp(name, "whole_body") == 0 || strcmp(name, "half_body") == 0;
+    if (!is_tick) {
+        run_kernel(name, args);
+        return;
+    }
+    memcpy(&turns, args[6], sizeof turns);
+    clocked_toy->launch_s =
+        2e-5 + turns * (TICK_STEPS / (strcmp(name, "whole_body") ? 2.0 : 1)) * TICK_CYCLES / CLOCK_HZ;
+}
+
+static enum as_status clocked_launch(struct as_device *dev, const struct as_launch *l, struct as_timing *out,
+                                     struct as_error *err)
+{
+    u64 before = steps_made;
+    enum as_status st = toy_queue->launch(dev, l, out, err);
+    out->host_s = is_tick ? clocked_toy->launch_s : 1e-6 + STEP_NS * 1e-9 * (double)(steps_made - before);
+    return st;
+}
+
+/* In the caches of a device whose kernels have no counter the clock comes by calibration; beyond them there is none. */
+UNIT_TEST(test_clock_by_calibration)
+{
+    static const char *const axes[] = {"size=65536 pattern=random allocator=toy stride=64",
+                                       "size=4194304 pattern=random allocator=toy stride=1024"};
+    for (int beyond = 0; beyond < 2; beyond++) {
+        struct play p;
+        struct toy_trial v;
+        struct as_queue_ops queue;
+        struct as_sample out;
+        toy_init(&p.toy, AS_CAP_SOURCE);
+        p.toy.kernel = run_clocked;
+        p.toy.dev.info.warp = 32;
+        p.toy.dev.info.threads = 1024;
+        p.toy.dev.info.unit_fma = FMA;
+        p.toy.dev.info.is_host_cpu = false;
+        p.toy.dev.info.caches_n = 1;
+        p.toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 1 << 20};
+        strcpy(p.toy.dev.info.dialect, "metal");
+        clocked_toy = &p.toy;
+        toy_queue = p.toy.dev.queue;
+        queue = *toy_queue;
+        queue.launch = clocked_launch;
+        p.toy.dev.queue = &queue;
+        toy_prepare(&p.toy, &as_probe_latency, axes[beyond], &v, NULL);
+        assert_int_equal(as_probe_latency.sample(v.state, 5, &out, NULL), AS_OK);
+        assert_true(fabs(out.value - STEP_NS) < 1e-6);
+        assert_true(beyond ? isnan(out.clock_hz) : fabs(out.clock_hz - CLOCK_HZ) < 1e-6 * CLOCK_HZ);
+        toy_finish(&as_probe_latency, &v);
+        assert_int_equal(p.toy.live, 0);
+    }
 }
 
 UNIT_TEST(test_trial)
@@ -127,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_control_is_subtracted),
+        cmocka_unit_test(test_clock_by_calibration),
         cmocka_unit_test(test_trial),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_persistent_trial),

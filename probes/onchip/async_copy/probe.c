@@ -1,6 +1,7 @@
 /* async_copy: copies from global to shared memory, through registers and by asynchronous instructions. See method.md.
  */
 #include "lib/kernel_timer/kernel_timer.h"
+#include "lib/ops/tick.h"
 
 #include "device/dialect/dialect.h"
 
@@ -127,11 +128,9 @@ static enum as_applies async_copy_applies(const struct as_device_info *info, con
         return as_pruned(err, "tile and stages are powers of 2");
     if (s.what == LATENCY && (s.stages > 1 || s.in_memory))
         return as_pruned(err, "latency is that of one copy, from L2");
-    if (s.what == LATENCY && !(info->capabilities & AS_CAP_CYCLES))
-        return as_inapplicable(err, "kernels of this device have no clock");
     if (s.what == ISSUE && (s.stages == 1 || s.in_memory))
         return as_pruned(err, "issue needs at least 2 stages and level=L2");
-    if (s.what == ISSUE && info->warp <= 1)
+    if ((s.what == ISSUE || (s.what == LATENCY && !(info->capabilities & AS_CAP_CYCLES))) && info->warp <= 1)
         return as_inapplicable(err, "a core runs the threads of a workgroup one after another");
     if (ring + TENSOR_ROW + s.stages * sizeof(uint64_t) > shared)
         return as_pruned(err, "a workgroup has %llu bytes of shared memory", (unsigned long long)shared);
@@ -167,7 +166,8 @@ struct state {
     size_t workgroups;
     uint64_t shift; /* pieces between the starts of workgroups */
     uint32_t spread;
-    uint64_t first; /* piece with which the next launch begins */
+    uint64_t first;       /* piece with which the next launch begins */
+    struct as_tick *tick; /* of the latency, where kernels have no cycle counter; else NULL */
     int wrong;
 };
 
@@ -382,8 +382,10 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     as_note_number(tc, "workgroups", (double)s->workgroups);
     as_note_number(tc, "group_threads", (double)p->threads);
     as_note_number(tc, "bytes_in_flight", (double)(p->bytes * p->stages));
+    if (!st && p->what == LATENCY)
+        st = as_tick_prepare(&s->tick, tc, false, err);
     if (p->what == LATENCY)
-        as_note_number(tc, "clocked", 1);
+        as_note_number(tc, s->tick ? AS_NOTE_AT_MOST : "clocked", 1);
     if (p->what == ISSUE)
         as_note_number(tc, "bytes_per_instruction", (double)(p->bytes / async_copy_instructions(p)));
     if (s->workgroups == 1)
@@ -391,9 +393,23 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     return st;
 }
 
+/* A round, from the start of a copy to that of the next: the word that each thread reads and a barrier are in it. */
+static enum as_status async_copy_round(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
+{
+    double span = 0;
+    out->seconds = 0;
+    enum as_status st = async_copy_time(s, (uint32_t)s->shape.stages, reps, &span, &out->seconds, err);
+    if (!st)
+        st = as_tick_measure(s->tick, out->seconds, &out->clock_hz, err);
+    out->value = span / (double)reps * 1e9;
+    return st;
+}
+
 /* From the start of each copy until it has arrived, by the kernel's clock. */
 static enum as_status async_copy_latency(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
+    if (s->tick)
+        return async_copy_round(s, reps, out, err);
     enum as_status st = async_copy_launch(s, (uint32_t)s->shape.stages, reps, &out->seconds, err);
     if (!st)
         st = as_kernel_timer_need(&s->timer, AS_HAS_CYCLES | AS_HAS_NANOS, err);
@@ -438,6 +454,7 @@ static bool async_copy_check(void *state, char *why, size_t why_size)
 static void async_copy_finish(void *state)
 {
     struct state *s = state;
+    as_tick_finish(s->tick);
     as_kernel_timer_finish(&s->timer);
     free(s->pattern);
     free(s->sum);
@@ -450,7 +467,9 @@ static const struct as_own_metric own_metrics[] = {
      {.name = "latency",
       .unit = "ns",
       .lower_is_better = true,
-      .counts = "time from the start of one copy of `tile` bytes until all threads of the workgroup may read it"}},
+      .counts =
+          "time from the start of one copy of `tile` bytes until all threads of the workgroup may read it; without "
+          "a clock in kernels at most: until they have read a word of it"}},
     {"what",
      "issue",
      {.name = "issue",

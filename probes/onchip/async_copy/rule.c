@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,19 +79,49 @@ static const struct as_cell *async_copy_best_pair(const struct as_cell *const *c
     return best;
 }
 
+/* In cycles where the cell knows its clock. */
+static struct as_interval async_copy_cost(const struct as_cell *cell, double *value)
+{
+    const double factor = cell->clock_hz > 0 ? cell->clock_hz * 1e-9 : 1,
+                 off = fmax(as_cell_note(cell, "clock_off"), 1);
+    const struct as_interval ci = as_cell_interval(cell);
+    *value = cell->sum.median * factor;
+    return (struct as_interval){ci.lo * factor / off, ci.hi * factor * off};
+}
+
+static const char *async_copy_cost_unit(const struct as_cell *cell)
+{
+    return cell->clock_hz > 0 ? "cycles" : "ns";
+}
+
+/* ", 570 cycles": at the clock of the cell. */
+static void async_copy_cycles(const struct as_cell *cell, char *out, size_t size)
+{
+    double value;
+    char text[48];
+    const struct as_interval ci = async_copy_cost(cell, &value);
+    const bool at_most = as_cell_note(cell, AS_NOTE_AT_MOST) > 0;
+    snprintf(out, size, at_most ? ", at most %s" : ", %s",
+             as_fact_value_text(at_most ? ci.hi : value, at_most ? AS_NO_INTERVAL : ci, async_copy_cost_unit(cell),
+                                text, sizeof text));
+}
+
 static void async_copy_add_latency(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                                    const char *path)
 {
     const struct as_cell *least = NULL;
-    char size[32];
+    char size[32], cycles[64] = "";
     for (size_t i = 0; i < n; i++)
         if (async_copy_is(cells[i], "latency", path, "L2") &&
             (!least || async_copy_tile(cells[i]) < async_copy_tile(least)))
             least = cells[i];
     struct as_fact *f = least ? as_fact_add_cell(c, AS_FACT_ASYNC_LATENCY, least, NULL) : NULL;
-    if (f)
-        as_fact_say(f, "A copy of %s from L2 to %s by %s takes {value}", size_text(async_copy_tile(least), size),
-                    as_shared_memory_name(c), async_copy_name(path));
+    if (!f)
+        return;
+    if (least->clock_hz > 0)
+        async_copy_cycles(least, cycles, sizeof cycles);
+    as_fact_say(f, "A copy of %s from L2 to %s by %s takes {value}%s", size_text(async_copy_tile(least), size),
+                as_shared_memory_name(c), async_copy_name(path), cycles);
 }
 
 static void async_copy_add_bandwidth(struct as_rule_context *c, const struct as_cell *best, const char *path,
@@ -162,20 +193,6 @@ static const struct as_cell *async_copy_issue(const struct as_cell *const *cells
             (!most || async_copy_flight(cells[i]) > async_copy_flight(most)))
             most = cells[i];
     return most;
-}
-
-/* In cycles where the cell knows its clock. */
-static struct as_interval async_copy_cost(const struct as_cell *cell, double *value)
-{
-    const double factor = cell->clock_hz > 0 ? cell->clock_hz * 1e-9 : 1;
-    const struct as_interval ci = as_cell_interval(cell);
-    *value = cell->sum.median * factor;
-    return (struct as_interval){ci.lo * factor, ci.hi * factor};
-}
-
-static const char *async_copy_cost_unit(const struct as_cell *cell)
-{
-    return cell->clock_hz > 0 ? "cycles" : "ns";
 }
 
 /* loads: the same by a load and its store. */

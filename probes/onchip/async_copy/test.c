@@ -158,6 +158,64 @@ UNIT_TEST(test_issue)
     assert_false(is_right(run_issue, axes, true, &ns));
 }
 
+/* A device whose kernels have no clock, and whose fused multiply-adds per cycle are published. */
+enum { FMA = 128, TICK_STEPS = 192, TICK_CYCLES = 1024 * 4 / FMA, LATENCY_TILE = 1024, LATENCY_NS = 700 };
+static const double CLOCK_HZ = 1.5e9;
+
+/* A round takes so long, whatever a launch takes. */
+static void run_unclocked(const char *name, void *const *args)
+{
+    uint32_t turns;
+    if (strcmp(name, "copy") != 0) {
+        memcpy(&turns, args[6], sizeof turns);
+        toy.launch_s = 2e-5 + turns * (TICK_STEPS / (strcmp(name, "whole_body") ? 2.0 : 1)) * TICK_CYCLES / CLOCK_HZ;
+        return;
+    }
+    const uint32_t rounds = number(args, 9) + number(args, 10), words = LATENCY_TILE / 4, threads = LATENCY_TILE / 16;
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        uint32_t *sum = (uint32_t *)args[2] + thread;
+        *sum = 0;
+        for (uint32_t t = early ? 1 : 0; t < rounds; t++) {
+            const uint32_t piece = (number(args, 7) + t) & number(args, 5), word = (thread + piece * threads) % words;
+            *sum += ((uint32_t *)args[3])[(size_t)piece * words + word] * (2 * thread + 1);
+        }
+    }
+    toy.launch_s = 5e-5 + rounds * LATENCY_NS * 1e-9;
+}
+
+/* By launches of two lengths, in cycles of the calibrated clock; as a bound, since a round has more than the copy. */
+UNIT_TEST(test_latency_without_a_clock)
+{
+    static const char axes[] = "what=latency path=load level=L2 tile=1024 stages=1";
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct toy_trial v;
+        struct as_error err = {0};
+        struct as_sample out;
+        char why[160];
+        early = wrong;
+        kernel_timer_toy(&toy);
+        toy.dev.info.capabilities = AS_CAP_SOURCE;
+        toy.dev.info.unit_fma = FMA;
+        toy.dev.info.is_host_cpu = false;
+        toy.dev.info.caches_n = 1;
+        toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
+        strcpy(toy.dev.info.dialect, "metal");
+        toy.kernel = run_unclocked;
+        assert_int_equal(applies(&toy, axes, NULL), AS_APPLIES);
+        toy_prepare(&toy, &as_probe_async_copy, axes, &v, NULL);
+        assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"at_most\":1"));
+        assert_null(strstr(as_buf_get(&v.tc.detail), "clocked"));
+        assert_int_equal(as_probe_async_copy.sample(v.state, 1000, &out, &err), AS_OK);
+        assert_true(fabs(out.value - LATENCY_NS) < 1e-3);
+        assert_true(fabs(out.clock_hz - CLOCK_HZ) < 1e-6 * CLOCK_HZ);
+        assert_true(as_probe_async_copy.check(v.state, why, sizeof why) == !wrong);
+        toy_finish(&as_probe_async_copy, &v);
+        assert_int_equal(toy.live, 0);
+        toy.dev.info.warp = 1;
+        assert_int_equal(applies(&toy, axes, "one after another"), AS_INAPPLICABLE);
+    }
+}
+
 UNIT_TEST(test_early_read)
 {
     static const char axes[] = "what=bandwidth path=load level=L2 tile=8192 stages=4";
@@ -187,8 +245,9 @@ UNIT_TEST(test_runs)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applies),   cmocka_unit_test(test_early_read), cmocka_unit_test(test_issue),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_applies), cmocka_unit_test(test_early_read),
+        cmocka_unit_test(test_issue),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_runs),    cmocka_unit_test(test_latency_without_a_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Little's law, up to what the path can do. */
@@ -55,6 +56,23 @@ UNIT_TEST(test_flight_and_gain)
     made_acts(m, "async.bulk.L2.gain", "Fill shared memory by bulk copies (TMA): 1.50x");
     assert_null(made_find(m, "async.load.L2.gain"));
     assert_null(made_find(m, "async.bulk.memory.bandwidth"));
+    made_free(m);
+}
+
+/* Without a clock in kernels it is a bound; a clock that may be off widens cycles only. */
+UNIT_TEST(test_latency_in_cycles)
+{
+    struct made *m = made_gpu();
+    m->share = 0.01;
+    add_latency(m, 400, "load", 1024, true);
+    m->cells[0].clock_hz = 1.5e9;
+    free(m->cells[0].detail);
+    m->cells[0].detail = strdup("{\"at_most\":1,\"clock_off\":1.5}");
+    made_derive(m);
+    const struct as_fact *f = made_near(m, "async.load.latency", 400, 1e-9);
+    assert_true(f->ci.hi < 410);
+    made_says(f, "at most 400");
+    made_says(f, ", at most 909 cycles");
     made_free(m);
 }
 
@@ -111,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flight_and_gain),
+        cmocka_unit_test(test_latency_in_cycles),
         cmocka_unit_test(test_issue),
         cmocka_unit_test(test_no_flight),
     };

@@ -8,15 +8,16 @@
 
 extern const char as_kernel_cluster_memory[], as_kernel_warpgroup[];
 
-static const char *const what_words[] = {"latency", "bandwidth", "multicast", "multicast_latency", NULL};
-enum what { LATENCY, BANDWIDTH, MULTICAST, MULTICAST_LATENCY };
+static const char *const what_words[] = {"latency",           "bandwidth",    "multicast",
+                                         "multicast_latency", "multicast_2d", NULL};
+enum what { LATENCY, BANDWIDTH, MULTICAST, MULTICAST_LATENCY, MULTICAST_2D };
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS(
         "what", what_words, "latency",
         "latency: a pointer chase by one thread; bandwidth: every block reads, 128 bits per load; multicast: "
         "every block copies its part of tiles from L2 to all blocks (cp.async.bulk); multicast_latency: one copy "
-        "of 1 KiB to all"),
+        "of 1 KiB to all; multicast_2d: as multicast, of rows of a tensor (cp.async.bulk.tensor.2d)"),
     AS_COUNT_AXIS("cluster", 1, 8, "2", "blocks per cluster: 1, 2, 4 or 8; 1: a block uses its own shared memory"),
     {0},
 };
@@ -36,7 +37,8 @@ enum {
     STAGES = 4,
     ONCE = 64,
     TILE_BYTES = TILE * ELEMENT_WORDS * 4,
-    BARRIER_BYTES = 1 << 10
+    BARRIER_BYTES = 1 << 10,
+    TENSOR_ROW = 128 /* bytes; tiles of tensors begin at multiples of it */
 };
 enum { BANKS = 32, BANK_BYTES = 4 }; /* CUDA C++ Programming Guide, compute capability 5.0 and later */
 /* As in the kernel. */
@@ -53,6 +55,7 @@ static const struct kind {
     [BANDWIDTH] = {"read", "load.global.128", TILE / GROUP_THREADS, false, TILE_BYTES},
     [MULTICAST] = {"multicast", "load.async", STAGES, false, (uint64_t)STAGES *TILE_BYTES},
     [MULTICAST_LATENCY] = {"multicast_once", "load.async", 1, true, 0},
+    [MULTICAST_2D] = {"multicast_2d", "load.async", STAGES, false, (uint64_t)STAGES *TILE_BYTES},
 };
 
 /* For sm_120 and sm_121 the compiler emits a call in place of a copy to all blocks. */
@@ -129,8 +132,9 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
     s->workgroups = k->alone || units < s->cluster ? s->cluster : units / s->cluster * s->cluster;
     tc->max_reps = UINT32_MAX / STEPS;
     tc->footprint = (uint64_t)TILE * ELEMENT_WORDS * sizeof(uint32_t);
-    snprintf(defines, sizeof defines, "-DCLUSTER=%d -DTILE=%d -DGROUP_THREADS=%d -DSTAGES=%d -DTILES=%d -DONCE=%d",
-             (int)s->cluster, (int)TILE, (int)GROUP_THREADS, (int)STAGES, (int)TILES, (int)ONCE);
+    snprintf(defines, sizeof defines,
+             "-DCLUSTER=%d -DTILE=%d -DGROUP_THREADS=%d -DSTAGES=%d -DTILES=%d -DONCE=%d -DTENSOR_ROW=%d",
+             (int)s->cluster, (int)TILE, (int)GROUP_THREADS, (int)STAGES, (int)TILES, (int)ONCE, (int)TENSOR_ROW);
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "cluster_memory", as_kernel_warpgroup,
                                                 as_kernel_cluster_memory, defines, s->workgroups, err);
     if (!st)
@@ -149,13 +153,29 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
     return s->what == LATENCY ? AS_OK : cluster_memory_fill(s, tc->seed, err);
 }
 
+/* The data as rows, of which a block's part of a tile is one copy. */
+static struct as_tensor cluster_memory_tensor(const struct state *s)
+{
+    return (struct as_tensor){.memory = s->data,
+                              .element_bytes = sizeof(uint32_t),
+                              .columns = TENSOR_ROW / sizeof(uint32_t),
+                              .rows = (uint64_t)TILES * TILE_BYTES / TENSOR_ROW,
+                              .box_columns = TENSOR_ROW / sizeof(uint32_t),
+                              .box_rows = (unsigned)(TILE_BYTES / TENSOR_ROW / s->cluster)};
+}
+
 static enum as_status cluster_memory_launch(struct state *s, uint32_t turns, double *seconds, struct as_error *err)
 {
+    const struct as_tensor tensor = cluster_memory_tensor(s);
     const struct as_arg chase[] = {as_memory_arg(s->timer.memory), as_u32_arg(turns)},
-                        tiles[] = {as_memory_arg(s->timer.memory), as_memory_arg(s->sums), as_memory_arg(s->data),
-                                   as_u32_arg(turns)};
+                        tiles[] = {as_memory_arg(s->timer.memory),
+                                   as_memory_arg(s->sums),
+                                   as_memory_arg(s->data),
+                                   as_u32_arg(turns),
+                                   {.kind = AS_ARG_TENSOR, .u.tensor = &tensor}};
+    const size_t n = s->what == MULTICAST_2D ? 5 : 4;
     struct as_launch l = s->what == LATENCY ? as_launch_of(s->kernel, chase, 2, s->workgroups, GROUP_THREADS)
-                                            : as_launch_of(s->kernel, tiles, 4, s->workgroups, GROUP_THREADS);
+                                            : as_launch_of(s->kernel, tiles, n, s->workgroups, GROUP_THREADS);
     /* so much that no two blocks are on one compute unit, beside what the kernel declares */
     l.shared_bytes = s->timer.dev->info.workgroup_shared - (s->what >= MULTICAST ? BARRIER_BYTES : 0);
     l.work.bytes = (double)turns * (double)s->workgroups * (double)kinds[s->what].bytes;
@@ -252,6 +272,11 @@ static const struct as_own_metric own_metrics[] = {
       .counts = "time from the start of a copy of 1 KiB from L2 to all blocks until it is in the memory of the first"}},
     {"what",
      "multicast",
+     {.name = "bandwidth",
+      .unit = "B/cycle",
+      .counts = "bytes that arrive per cycle in the shared memory of each block; the slowest counts"}},
+    {"what",
+     "multicast_2d",
      {.name = "bandwidth",
       .unit = "B/cycle",
       .counts = "bytes that arrive per cycle in the shared memory of each block; the slowest counts"}},

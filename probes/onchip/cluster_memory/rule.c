@@ -28,6 +28,8 @@ static const struct cluster_fact {
      "in a cluster of", "that of a copy to one block"},
     {"multicast", AS_FACT_CLUSTER_MULTICAST, "receives", NULL, "of multicasts to a cluster of",
      "the rate of the same loop in one block"},
+    {"multicast_2d", AS_FACT_CLUSTER_MULTICAST_2D, "receives", NULL, "of multicasts of a 2D tensor to a cluster of",
+     "the rate of the same loop in one block"},
 };
 
 /* own: the same in a cluster of one block; NULL where it was not measured. */

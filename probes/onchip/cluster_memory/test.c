@@ -47,7 +47,7 @@ static uint32_t copied(const char *name, const uint32_t *data, uint32_t turns)
     uint32_t sum = 0;
     for (size_t i = 0; i < ONCE_WORDS && strcmp(name, "multicast_once") == 0; i++)
         sum += data[last % TILES * (size_t)TILE_WORDS + i];
-    for (unsigned s = 0; s < STAGES && strcmp(name, "multicast") == 0; s++)
+    for (unsigned s = 0; s < STAGES && strcmp(name, "multicast_once") != 0; s++)
         sum += tile_sum(data, (last + s) % TILES);
     return sum;
 }
@@ -113,6 +113,9 @@ UNIT_TEST(test_checks)
     assert_int_equal(toy.workgroups, 8);
     assert_true(fabs(value - STAGES * TILE_WORDS * 4.0 / READ_CYCLES / 2) < 1e-9);
     assert_false(is_right("what=multicast cluster=4", 2, &value));
+    assert_true(is_right("what=multicast_2d cluster=4", 1, &value));
+    assert_true(fabs(value - STAGES * TILE_WORDS * 4.0 / READ_CYCLES / 2) < 1e-9);
+    assert_false(is_right("what=multicast_2d cluster=4", 2, &value));
     assert_true(is_right("what=multicast_latency cluster=4", 1, &value));
     assert_int_equal(toy.workgroups, 4);
     assert_true(fabs(value - WAIT_CYCLES / (double)READ_CYCLES) < 1e-9); /* a turn takes 1 ns */

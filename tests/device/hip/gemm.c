@@ -60,9 +60,10 @@ static void check_product(const struct as_gemm_desc *d)
     struct as_buf source = AS_BUF_INIT;
     struct as_error err = {0};
     char defines[96];
-    assert_int_equal(as_gemm_unit_program(m, d, &source, defines, sizeof defines, &err), AS_OK);
+    const struct as_gemm_tile tile = {128, 128};
+    assert_int_equal(as_gemm_unit_program(m, d, tile, &source, defines, sizeof defines, &err), AS_OK);
     const struct as_program_desc desc = {.name = "gemm_mma", .source = as_buf_get(&source), .defines = defines};
-    check_kernel("gemm_mma", d->type, as_gemm_unit_steps(m, d->type), &desc);
+    check_kernel("gemm_mma", d->type, as_gemm_unit_steps(m, d->type, tile), &desc);
     as_buf_finish(&source);
 }
 

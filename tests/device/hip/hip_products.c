@@ -109,9 +109,9 @@ static void replace_word(struct as_gemm *p, const char *word, const char *other)
     struct as_buf text = AS_BUF_INIT, wrong = AS_BUF_INIT;
     struct as_error err = {0};
     char defines[96];
-    check_ok(
-        as_gemm_unit_program(as_gemm_unit(&p->dev->info, p->desc.type), &p->desc, &text, defines, sizeof defines, &err),
-        &err);
+    check_ok(as_gemm_unit_program(as_gemm_unit(&p->dev->info, p->desc.type), &p->desc, p->tile, &text, defines,
+                                  sizeof defines, &err),
+             &err);
     const char *at = strstr(as_buf_get(&text), word);
     if (!at)
         fail_msg("the kernel has no '%s'", word);

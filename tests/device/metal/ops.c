@@ -218,7 +218,7 @@ UNIT_TEST(test_wrong_spelling)
         r->program = &program;
         r->place = i;
         draw_all(r);
-        if (check_once(r, other) < GROUPS * THREADS / 4)
+        if (check_once(r, other) < GROUPS * THREADS / 8) /* votes of a quad often agree */
             fail_msg("%s passes for %s", pairs[i][0], pairs[i][1]);
     }
     msl_close(&program);
