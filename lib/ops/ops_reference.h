@@ -58,7 +58,7 @@ uint16_t as_op_pair8(double high, double low, const char *format);
  * first to end - 1, by + * < > & | ^; without lanes the neutral value. butterfly: f32, + or *, exchanges with the lane
  * `farthest` away, then half as far, down to the neighbour. */
 uint64_t as_op_ballot(const union as_op_value (*v)[3], unsigned first, unsigned n, unsigned lane, char how);
-uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned first, unsigned end, char how);
+uint64_t as_op_fold(const union as_op_value (*v)[3], unsigned first, unsigned end, char how);
 double as_op_fold_real(const union as_op_value (*v)[3], enum as_op_type type, unsigned first, unsigned end, char how);
 float as_op_butterfly(const union as_op_value (*v)[3], unsigned lanes, unsigned lane, unsigned farthest, char how);
 

@@ -188,11 +188,11 @@ uint64_t as_op_ballot(const union as_op_value (*v)[3], unsigned first, unsigned 
     return r;
 }
 
-uint32_t as_op_fold(const union as_op_value (*v)[3], unsigned first, unsigned end, char how)
+uint64_t as_op_fold(const union as_op_value (*v)[3], unsigned first, unsigned end, char how)
 {
-    uint32_t r = how == '*' ? 1 : how == '<' || how == '&' ? UINT32_MAX : 0;
+    uint64_t r = how == '*' ? 1 : how == '<' || how == '&' ? UINT64_MAX : 0;
     for (unsigned i = first; i < end; i++) {
-        uint32_t x = v[i][0].u32;
+        uint64_t x = v[i][0].u64;
         r = how == '+'   ? r + x
             : how == '*' ? r * x
             : how == '<' ? (x < r ? x : r)
