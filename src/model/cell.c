@@ -358,13 +358,14 @@ double as_run_others_cpus(const struct as_run *r)
 
 enum as_status as_run_set_others(struct as_run *run, double cpus, struct as_error *err)
 {
-    if (!isfinite(cpus))
-        return AS_OK;
     json_t *j = run->provenance ? json_loads(run->provenance, 0, NULL) : json_object();
     json_t *load = json_object_get(j, "load");
-    if (!load && json_object_set_new(j, "load", json_object()) == 0)
+    if (!json_is_object(load) && json_object_set_new(j, "load", json_object()) == 0)
         load = json_object_get(j, "load");
-    return keep_provenance(run, j, json_object_set_new(load, "others_cpus", json_real(cpus)) == 0, err);
+    if (!isfinite(cpus))
+        (void)json_object_del(load, "others_cpus");
+    const bool changed = !isfinite(cpus) || json_object_set_new(load, "others_cpus", json_real(cpus)) == 0;
+    return keep_provenance(run, j, changed, err);
 }
 
 double as_run_length(const struct as_run *run)

@@ -229,7 +229,7 @@ enum as_status as_run_set_repeated(struct as_run *run, const char *uuid, struct 
 /* CPUs that other processes, and other guests of the host, used on average while it was measured, as its provenance
  * has them; NAN unknown, as for a resumed run. */
 double as_run_others_cpus(const struct as_run *r);
-enum as_status as_run_set_others(struct as_run *run, double cpus, struct as_error *err); /* NAN: leaves it unknown */
+enum as_status as_run_set_others(struct as_run *run, double cpus, struct as_error *err); /* NAN: unknown */
 /* What others used beyond this is named: less is the system's own background. */
 #define AS_OTHERS_MAX 0.25
 #define AS_OTHERS_SAID "other processes or guests used %.1f CPUs"

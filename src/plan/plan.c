@@ -155,13 +155,17 @@ static bool plan_is_extent(const char *axis)
     return strcmp(axis, "size") == 0 || strcmp(axis, "pages") == 0 || strcmp(axis, "elements") == 0;
 }
 
-/* What does not apply, but would with less memory: the largest of its halves that does. *axes is then that. */
+/* What does not apply, but would with less memory: the largest of its halves that does. *axes is then that. It does not
+ * depend on how much is free at the moment, as long as half is. */
 static bool plan_shrink(const struct planner *p, const struct as_probe *probe, struct as_axes *axes)
 {
     enum { HALVINGS = 10, LINE = 64 };
     struct as_axis_value *v = NULL;
     struct as_axes less = *axes;
+    struct as_device_info usual = *p->info;
     struct as_error why;
+    if (usual.memory_bytes && usual.memory_free > usual.memory_bytes / 2)
+        usual.memory_free = usual.memory_bytes / 2;
     for (size_t i = 0; i < less.n; i++)
         v = plan_is_extent(less.v[i].name) ? &less.v[i] : v;
     uint64_t n = v && v->number >= 1 ? (uint64_t)v->number : 0;
@@ -170,7 +174,7 @@ static bool plan_shrink(const struct planner *p, const struct as_probe *probe, s
         n -= strcmp(v->name, "size") == 0 ? n % LINE : 0;
         v->number = (double)n;
         snprintf(v->text, sizeof v->text, "%llu", (unsigned long long)n);
-        if (as_plan_applies(probe, &less, p->info, &why) == AS_APPLIES) {
+        if (as_plan_applies(probe, &less, &usual, &why) == AS_APPLIES) {
             *axes = less;
             return true;
         }
@@ -457,6 +461,13 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
     }
     free(p.seen.slot);
     return st;
+}
+
+void as_plan_say_fitted(const struct as_plan *plan, struct as_buf *out)
+{
+    if (plan->fitted)
+        as_buf_printf(out, "%zu measurement%s smaller than the suite asks, to fit the memory", plan->fitted,
+                      plan->fitted == 1 ? " is" : "s are");
 }
 
 enum as_status as_plan_states(const struct as_suite *suite, const struct as_device_info *info, const char *const *sets,

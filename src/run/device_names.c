@@ -128,9 +128,8 @@ enum as_status as_no_listed_device(const struct as_found_device *found, size_t n
                                    struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_buf_str(&text, "this needs another device than ");
+    as_buf_str(&text, "none of the devices that this needs can be used; devices here: ");
     add_devices(&text, found, n);
-    as_buf_str(&text, ", and none can be used");
     for (const char *word = list + strspn(list, ", "); *word;) {
         const size_t len = strcspn(word, ", ");
         for (size_t i = 0; i < n; i++)

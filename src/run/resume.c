@@ -314,7 +314,8 @@ enum as_status as_engine_take_up(struct as_engine *e, struct as_error *err)
         return st;
     skip_without_device(e);
     set_deadline(e);
-    if (e->stopped_at > 0 && e->stopped_at < as_wall())
+    st = as_run_set_others(e->run, NAN, err); /* it was of the first part */
+    if (!st && e->stopped_at > 0 && e->stopped_at < as_wall())
         st = as_run_add_pause(e->run, e->stopped_at, as_wall(), err);
     e->run->ended_at = 0;
     /* now, so that the pause is known if this is killed too */

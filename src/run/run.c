@@ -239,17 +239,16 @@ static enum as_status check_possible(const struct as_planning *p, const struct a
                    p->sentinels_first == 1 ? "" : "s", first ? first->reason : "");
 }
 
-/* A suite is named after what it is about: says where that is not to be had. */
-static void note_fitted(struct as_engine *e, const struct as_planning *p)
+static void note_fitted(struct as_engine *e, const struct as_plan *plan)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_buf_printf(&text, "%zu measurement%s smaller than the suite asks, to fit the memory", p->plan.fitted,
-                  p->plan.fitted == 1 ? " is" : "s are");
-    if (p->plan.fitted)
+    as_plan_say_fitted(plan, &text);
+    if (text.len)
         as_engine_event(e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&text));
     as_buf_finish(&text);
 }
 
+/* A suite is named after what it is about: says where that is not to be had. */
 static void note_namesakes(struct as_engine *e, const struct as_planning *p)
 {
     for (size_t k = 0; k < e->options->suites_n; k++) {
@@ -303,7 +302,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
             as_engine_event(&e, AS_EVENT_NOTE, NULL, NULL, as_buf_get(&p.left_out));
         }
         note_budget(&e);
-        note_fitted(&e, &p);
+        note_fitted(&e, &p.plan);
         note_namesakes(&e, &p);
         if (!st)
             st = as_engine_carry_out(&e, result, err);

@@ -1,37 +1,17 @@
 /* Main memory in suites and grids lies beyond all caches: on the stand-in of an APU whose L2 cache of 4 MiB has an
  * unreported memory-side cache of 256 MiB behind it. */
+#include "apu.h"
+
 #include "device/device.h"
 #include "lib/pages/events.h"
 #include "lib/stream/stream.h"
-#include "plan/plan.h"
 #include "probe/main_memory.h"
-#include "tests/unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t L2 = UINT64_C(4) << 20, BEHIND = UINT64_C(256) << 20, LEAST = UINT64_C(1) << 30;
-static struct as_device_info apu;
-
-static int open_apu(void **state)
-{
-    struct as_opened o;
-    struct as_error err = {0};
-    (void)state;
-    setenv("FAKE_HIP", "apu mi300a xnack", 1);
-    if (as_device_open("hip:0", &o, &err))
-        fail_msg("%s", err.text);
-    apu = o.device.info;
-    as_device_close(&o);
-    /* The stand-in has little memory. */
-    apu.memory_bytes = apu.memory_free = UINT64_C(128) << 30;
-    apu.max_alloc = 0;
-    apu.compute_units = apu.compute_units ? apu.compute_units : 228;
-    apu.host_cache = UINT64_C(96) << 20;
-    return 0;
-}
-
 UNIT_TEST(test_what_is_known)
 {
     const struct as_cache *c = as_info_memory_side(&apu);
@@ -61,21 +41,6 @@ static bool is_memory(const struct as_cell *c)
     const struct as_memory_path path = as_main_memory_path(&apu, c->probe, &c->axes);
     return as_info_is_memory(&apu, path.allocator, path.threads,
                              (double)as_probe_find(c->probe)->memory_claim(&apu, &c->axes));
-}
-
-/* set: as of --set; NULL none. */
-static void add_set(struct as_plan *plan, const char *text, const char *set)
-{
-    struct as_suite suite;
-    struct as_error err = {0};
-    if (as_suite_parse("planned", text, &suite, &err) || as_plan_add(plan, &suite, &apu, &set, set != NULL, &err))
-        fail_msg("%s", err.text);
-    as_suite_finish(&suite);
-}
-
-static void add(struct as_plan *plan, const char *text)
-{
-    add_set(plan, text, NULL);
 }
 
 static double largest_of(const struct as_plan *plan, const char *probe)
@@ -407,77 +372,6 @@ UNIT_TEST(test_cap_of_explicit_size)
     as_plan_finish(&plan);
 }
 
-static size_t planned_pages(const struct as_plan *plan, double pages, enum as_cell_status status)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < plan->n; i++)
-        n += as_axes_number(&plan->cells[i].axes, "pages") == pages && plan->cells[i].status == status;
-    return n;
-}
-
-/* A section may let what does not fit be measured at the largest of its halves that does, with that in its axes; what
- * is refused for another reason stays as it is. */
-UNIT_TEST(test_fit)
-{
-    static const char asked[] = "[fault]\nscenario = device-major\nallocator = pageable\npages = 10000,10000000\n",
-                      fits[] = "fit = yes\n",
-                      other[] = "[atomics]\nagent = device\nelements = 1073741824\ntype = u64\ncpu_threads = 0\n"
-                                "device_threads = 64\nallocator = hipMallocManaged\nfit = yes\n";
-    const struct as_device_info before = apu;
-    struct as_plan refused = {0}, fitted = {0}, whole = {0}, unfit = {0}, chosen = {0};
-    struct as_suite suite;
-    struct as_error err = {0};
-    char text[256];
-    snprintf(text, sizeof text, "%s%s", asked, fits);
-    add(&whole, text);
-    apu.memory_free = UINT64_C(16) << 30;
-    add(&refused, asked);
-    add(&fitted, text);
-    add(&unfit, other);
-    add_set(&chosen, text, "pages=10000000"); /* what a user asks for is never replaced */
-    apu = before;
-    assert_int_equal(planned_pages(&whole, 10000000, AS_CELL_PLANNED), 1);
-    assert_int_equal(planned_pages(&refused, 10000000, AS_CELL_UNSUPPORTED), 1);
-    assert_int_equal(planned_pages(&fitted, 10000000, AS_CELL_UNSUPPORTED), 0);
-    assert_int_equal(planned_pages(&fitted, 1250000, AS_CELL_PLANNED), 1); /* 4.8 GiB: at most half of what is free */
-    assert_int_equal(planned_pages(&fitted, 10000, AS_CELL_PLANNED), 1);
-    assert_true(fitted.n == 2 && fitted.fitted == 1 && whole.fitted == 0 && refused.fitted == 0);
-    assert_int_equal(planned_pages(&chosen, 10000000, AS_CELL_UNSUPPORTED), 1);
-    assert_true(chosen.n == 1 && chosen.fitted == 0);
-    assert_int_equal(unfit.n, 1);
-    assert_int_equal(unfit.cells[0].status, AS_CELL_UNSUPPORTED);
-    assert_true(as_axes_number(&unfit.cells[0].axes, "elements") == 1073741824);
-    assert_non_null(strstr(unfit.cells[0].reason, "XNACK is on"));
-    snprintf(text, sizeof text, "%sfit = perhaps\n", asked);
-    assert_int_equal(as_suite_parse("planned", text, &suite, &err), AS_USAGE);
-    assert_non_null(strstr(err.text, "fit is 'yes' or 'no', not 'perhaps'"));
-    as_plan_finish(&refused);
-    as_plan_finish(&fitted);
-    as_plan_finish(&whole);
-    as_plan_finish(&unfit);
-    as_plan_finish(&chosen);
-}
-
-/* What suite upm takes from the study of the MI300A is measured with less memory too. */
-UNIT_TEST(test_study_in_less_memory)
-{
-    static const uint64_t gib[] = {128, 24, 12};
-    const struct as_device_info before = apu;
-    size_t i = 0;
-    while (as_suite_texts[i].name && strcmp(as_suite_texts[i].name, "upm") != 0)
-        i++;
-    for (size_t k = 0; k < sizeof gib / sizeof *gib; k++) {
-        struct as_plan plan = {0};
-        apu.memory_free = gib[k] << 30;
-        add(&plan, as_suite_texts[i].text);
-        apu = before;
-        for (size_t c = 0; c < plan.n; c++)
-            if (plan.cells[c].status == AS_CELL_UNSUPPORTED && strstr(plan.cells[c].reason, "requested"))
-                fail_msg("%s with %llu GiB: %s", plan.cells[c].probe, (unsigned long long)gib[k], plan.cells[c].reason);
-        as_plan_finish(&plan);
-    }
-}
-
 /* Streams with their padding fit what managed memory gives where it migrates, for the CPU and for the device; a plan
  * refuses what would fail. */
 static void test_streams_under_caps(void **unused)
@@ -510,20 +404,12 @@ static void test_streams_under_caps(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams_under_caps),
-        cmocka_unit_test(test_what_is_known),
-        cmocka_unit_test(test_memory_cells),
-        cmocka_unit_test(test_suites),
-        cmocka_unit_test(test_cpu_claims_memory),
-        cmocka_unit_test(test_managed_by_cpu),
-        cmocka_unit_test(test_study_is_planned),
-        cmocka_unit_test(test_touch_after_device),
-        cmocka_unit_test(test_certain_rejections),
-        cmocka_unit_test(test_managed_on_apu),
-        cmocka_unit_test(test_managed_on_gpu),
-        cmocka_unit_test(test_cap_of_explicit_size),
-        cmocka_unit_test(test_fit),
-        cmocka_unit_test(test_study_in_less_memory),
+        cmocka_unit_test(test_streams_under_caps), cmocka_unit_test(test_what_is_known),
+        cmocka_unit_test(test_memory_cells),       cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_cpu_claims_memory),  cmocka_unit_test(test_managed_by_cpu),
+        cmocka_unit_test(test_study_is_planned),   cmocka_unit_test(test_touch_after_device),
+        cmocka_unit_test(test_certain_rejections), cmocka_unit_test(test_managed_on_apu),
+        cmocka_unit_test(test_managed_on_gpu),     cmocka_unit_test(test_cap_of_explicit_size),
     };
     return cmocka_run_group_tests(tests, open_apu, NULL);
 }

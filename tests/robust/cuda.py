@@ -74,16 +74,16 @@ def test_no_driver_starts(assay):
 def test_sharing_is_tested(assay):
     """Beside what the driver announces stands what an access found: here that the host reaches the device's memory, and with
     "apart" that it does not, which ends no worker."""
-    for words, answer in (("runs", "in place"), ("runs apart", "CPU has no access")):
+    for words, answer in (("runs", "at one address"), ("runs apart", "CPU has no access")):
         done = run(assay, words, "sharing", "--device", "cuda:0", "--trials", "1")
         expect(done.code in MEASURED and "worker" not in done.err, "no worker is lost", done)
         found = {c["axes"]["allocator"]: c for c in assay.cells() if c["probe"] == "sharing"}
         said = {name: c["answers"][int(c["median"]) - 1] for name, c in found.items() if c["status"] == "ok"}
         expect(said["cuMemAlloc"] == answer, "what was found", said)
-        expect(said["cuMemAllocManaged"] == said["cuMemHostAlloc"] == said["malloc"] == "in place", "of other memory", said)
+        expect(said["cuMemAllocManaged"] == said["cuMemHostAlloc"] == said["malloc"] == "at one address", "of other memory", said)
         facts = " ".join(assay.run("facts", "last", "--all").out.split())
-        unannounced = "share 'cuMemAlloc' memory in place, which the driver does not announce"
-        expect((unannounced in facts) == (answer == "in place"), "announced", facts)
+        unannounced = "use 'cuMemAlloc' memory at one address, which the driver does not announce"
+        expect((unannounced in facts) == (answer == "at one address"), "announced", facts)
 
 
 def suites(assay):
@@ -133,7 +133,7 @@ def test_every_suite_runs_on_what_there_is(assay):
         expect(done.code == 0 and "cuda:0" in done.out, f"{suite} is planned on the GPU that is there", done)
     without = os.path.join(DRIVER, os.pardir, "empty")  # hides the stand-in's folder, where the environment names it
     done = assay.run("plan", "node", env={"LD_LIBRARY_PATH": without})
-    expect_refused(done, NOTHING, "none can be used", "cuda: ", "hip: ", "metal: ", "another device than cpu")
+    expect_refused(done, NOTHING, "can be used; devices here: cpu", "cuda: ", "hip: ", "metal: ")
     done = assay.run("plan", "node", "--device", "cuda,hip", env=cuda(assay))
     expect_refused(done, NOTHING, "no device 'hip' can be used")
 

@@ -115,7 +115,14 @@ static void resume(struct bench *b)
     b->after_crash = NULL;
     const struct as_run_options options = options_of(b);
     must_open(b->f, AS_STORE_WRITE);
+    struct as_run run;
+    check(b->f, as_store_run(b->f->store, NULL, &run, &b->f->err));
+    assert_false(isnan(as_run_others_cpus(&run))); /* of its first part */
+    as_run_finish(&run);
     check(b->f, as_run_resume(b->f->store, NULL, &options, &b->result, &b->f->err));
+    check(b->f, as_store_run(b->f->store, NULL, &run, &b->f->err));
+    assert_true(isnan(as_run_others_cpus(&run)));
+    as_run_finish(&run);
 }
 
 static struct contents contents_of(struct bench *b)

@@ -1,4 +1,5 @@
-/* sharing: does the CPU use memory of an allocator in place, at the kernels' address? See method.md. */
+/* sharing: does the CPU use memory of an allocator at the kernels' address? See method.md. */
+#include "answers.h"
 #include "lib/buffers/buffers.h"
 
 #include "base/guarded.h"
@@ -11,10 +12,13 @@
 
 extern const char as_kernel_sharing[];
 
-/* The answers, from 1 on. */
-enum found { IN_PLACE = 1, NO_ACCESS, OTHER_VALUE, READ_ONLY, ONE_WAY };
-static const char *const answers[] = {
-    "in place", "CPU has no access", "CPU finds another value", "CPU only reads", "kernels miss the CPU's store", NULL};
+/* In the order of as_sharing_found. */
+static const char *const answers[] = {"at one address",
+                                      "CPU has no access",
+                                      "CPU finds another value",
+                                      "CPU only reads",
+                                      "kernels miss the CPU's store",
+                                      NULL};
 static const struct as_axis axes[] = {AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"), {0}};
 static const char *const grids[] = {"allocator=all", NULL};
 
@@ -24,7 +28,7 @@ struct state {
     struct as_kernel *tell, *look;
     struct as_memory *block, *out;
     uint64_t value; /* that the block holds last */
-    enum found found;
+    enum as_sharing_found found;
 };
 
 static enum as_applies sharing_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -41,14 +45,21 @@ static enum as_applies sharing_applies(const struct as_device_info *info, const 
     return AS_APPLIES;
 }
 
-/* What the driver says: device memory is the host's, or the host accesses what the allocator gives. */
-static bool sharing_is_announced(const struct as_device_info *info, const char *allocator)
+/* Does the driver say that the CPU can use the kernels' address? -1: it says nothing of it. In OpenCL most memory is
+ * the CPU's while it is mapped only, at an address of its own, and memory of the host may have two addresses too. */
+static int sharing_is_announced(const struct as_device_info *info, const char *allocator)
 {
     const struct as_allocator *a = as_info_allocator(info, allocator);
     const enum as_role role = a ? a->role : AS_ROLE_UNKNOWN;
     const bool own = role == AS_ROLE_DEVICE || role == AS_ROLE_DEVICE_POOL || role == AS_ROLE_DEVICE_MAPPED ||
                      role == AS_ROLE_DEVICE_FINE;
-    return own ? info->is_host_memory : a && a->host_access;
+    if (own && !info->is_host_memory)
+        return 0;
+    if (as_dialect_find(info->dialect) == AS_DIALECT_OPENCL)
+        return role == AS_ROLE_SHARED_FINE || role == AS_ROLE_PAGEABLE ? 1 : -1;
+    if (own)
+        return a->host_access ? 1 : -1;
+    return a && a->host_access;
 }
 
 static enum as_status sharing_launch(struct state *s, struct as_kernel *kernel, uint64_t out[static 2],
@@ -74,14 +85,14 @@ static enum as_status sharing_try(struct state *s, struct as_error *err)
     const uint64_t by_cpu = ~s->value;
     void *at = (void *)(uintptr_t)out[0];
     if (!as_read_guarded(at, &seen, sizeof seen))
-        s->found = NO_ACCESS;
+        s->found = AS_SHARING_NO_ACCESS;
     else if (seen != s->value)
-        s->found = OTHER_VALUE;
+        s->found = AS_SHARING_OTHER_VALUE;
     else if (!as_write_guarded(at, &by_cpu, sizeof by_cpu))
-        s->found = READ_ONLY;
+        s->found = AS_SHARING_READ_ONLY;
     else {
         st = sharing_launch(s, s->look, out, err);
-        s->found = out[1] == by_cpu ? IN_PLACE : ONE_WAY;
+        s->found = out[1] == by_cpu ? AS_SHARING_ONE_ADDRESS : AS_SHARING_ONE_WAY;
     }
     return st;
 }
@@ -101,7 +112,9 @@ static enum as_status sharing_prepare(struct as_trial_context *tc, void *state, 
     s->out = as_buffers_memory(&s->own, NULL, BLOCK, err);
     if (s->own.status)
         return s->own.status;
-    as_note_number(tc, "announced", sharing_is_announced(&tc->dev->info, allocator));
+    const int announced = sharing_is_announced(&tc->dev->info, allocator);
+    if (announced >= 0)
+        as_note_number(tc, "announced", announced);
     return AS_OK;
 }
 
@@ -119,14 +132,14 @@ static enum as_status sharing_sample(void *state, uint64_t reps, struct as_sampl
 static bool sharing_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
-    const uint64_t expected = s->found == IN_PLACE ? ~s->value : s->value;
+    const uint64_t expected = s->found == AS_SHARING_ONE_ADDRESS ? ~s->value : s->value;
     uint64_t got = 0;
     struct as_error err = {0};
     if (s->own.dev->memory->read(s->own.dev, s->block, 0, &got, sizeof got, &err)) {
         snprintf(why, why_size, "%s", err.text);
         return false;
     }
-    const bool right = s->found == ONE_WAY || got == expected;
+    const bool right = s->found == AS_SHARING_ONE_WAY || got == expected;
     snprintf(why, why_size,
              right ? "a copy by the driver holds the value stored last"
                    : "a copy by the driver does not hold the value stored last");
@@ -135,8 +148,8 @@ static bool sharing_check(void *state, char *why, size_t why_size)
 
 const struct as_probe as_probe_sharing = {
     .name = "sharing",
-    .title = "Access in place by CPU and device",
-    .question = "Does the CPU use memory of an allocator in place, at the address that kernels use?",
+    .title = "Access at one address by CPU and device",
+    .question = "Can the CPU use memory of an allocator at the address that kernels use?",
     .metric = "found",
     .unit = AS_UNIT_ANSWER,
     .answers = answers,

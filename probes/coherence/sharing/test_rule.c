@@ -1,4 +1,4 @@
-/* The rule of memory shared in place, on synthetic cells. */
+/* The rule of memory at one address, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -26,8 +26,8 @@ UNIT_TEST(test_as_announced)
     found("malloc", 1, 1);
     made_derive(&m);
     assert_string_equal(made_near(&m, "sharing", 2, 0)->sentence,
-                        "CPU and kernels share memory of 2 of 3 tested allocators in place; not 'cuMemAlloc', as the "
-                        "driver announces");
+                        "CPU and kernels use memory of 2 of 3 tested allocators at one address; not 'cuMemAlloc', as "
+                        "the driver announces");
     assert_null(made_find(&m, "sharing.cuMemAlloc"));
     assert_null(made_find(&m, "sharing.malloc"));
 }

@@ -134,7 +134,9 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
                 from + 1 < curve->n ? "Page fault throughput: {value}, within 10%% of it from %.0f page%s on (%s)"
                                     : "Page fault throughput: {value} over %.0f page%s, the most measured (%s)",
                 curve->x[from], curve->x[from] == 1 ? "" : "s", fault_who(cell, text, sizeof text));
-    as_curve_evidence(f, curve, 0, curve->n - 1);
+    for (size_t i = from; i < curve->n; i++) /* the number is of these, at no other number of pages */
+        if (curve->y[i] <= AT_CEILING * curve->y[best])
+            as_fact_evidence(f, curve->cells[i]);
 }
 
 /* Memory that was requested on a node has facts of its own. */

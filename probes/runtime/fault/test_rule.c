@@ -236,6 +236,12 @@ UNIT_TEST(test_ceiling)
     m.cells[1].sum.ci = (struct as_interval){1900, 2100};
     made_derive(&m);
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "over 100000 pages, the most measured (");
+    m.cells[1].sum =
+        m.cells[2].sum; /* falling again: no number of the largest size, which published figures may name */
+    m.cells[2].sum.median = 1500;
+    m.cells[2].sum.ci = (struct as_interval){1450, 1550};
+    made_derive(&m);
+    assert_true(made_get(&m, "fault.throughput.cpu-one.mmap")->most[1] == 10000);
 }
 
 int main(void)

@@ -154,12 +154,10 @@ static void plan_head(const struct as_dry_run *d, const struct as_table_style *s
                   d->budget_s > 0 ? ", as far as the budget allows" : "; no budget");
     as_text_line(out, "", as_buf_get(&line), 0, 0, style);
     as_buf_clear(&line);
-    if (d->plan.fitted) {
-        as_buf_printf(&line, "%zu measurement%s smaller than the suite asks, to fit the memory", d->plan.fitted,
-                      d->plan.fitted == 1 ? " is" : "s are");
+    as_plan_say_fitted(&d->plan, &line);
+    if (line.len)
         as_text_line(out, "", as_buf_get(&line), 0, 0, style);
-        as_buf_clear(&line);
-    }
+    as_buf_clear(&line);
     if (plan_fits(d) < cells) {
         as_buf_printf(&line, "At most %zu of %zu measurements fit the budget; the others are left out", plan_fits(d),
                       cells);
