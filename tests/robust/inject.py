@@ -147,10 +147,10 @@ def members(value, path=""):
 
 
 def known(export):
-    """Of a run; whether there are two modes and pauses is luck."""
+    """Of a run; whether there are two modes and pauses is luck, and what others used is not known of a resumed one."""
     of_run = members({k: export["run"][k] for k in ("provenance", "devices", "command")})
     of_cells = members(export["cells"], "cell")
-    return {m for m in of_run | of_cells if "mode_" not in m and "pauses" not in m and "numbers" not in m}
+    return {m for m in of_run | of_cells if not any(luck in m for luck in ("mode_", "pauses", "numbers", "others_cpus"))}
 
 
 def check_runs(one, plan, whole, point):

@@ -200,7 +200,7 @@ def test_neighbour_in_history(assay):
         measure(assay, script)
     runs, _ = lines(assay, LATENCY)
     odd = [r for r in runs if r["place"] != "steady"]
-    expect([r["run"] for r in odd] == [4] and odd[0]["recorded"] == "another process on null", "named", runs)
+    expect([r["run"] for r in odd] == [4] and "another process on null" in odd[0]["recorded"], "named", runs)
 
 
 def sheet(assay):
