@@ -178,6 +178,19 @@ def test_unreadable(assay):
     expect("No data" in text.out and "\x1b" not in text.out, "listed as such", text)
 
 
+def test_states_without_stores(assay):
+    """Why a node has no numbers, by the state that it left: one that has measured is told from one that has not."""
+    os.makedirs(assay.path("folder/status"))
+    for state in ("starting", "measuring", "measured", "interrupted", "failed", "complete"):
+        with open(assay.path(f"folder/status/{state}.json"), "w", encoding="utf-8") as f:
+            json.dump({"status_version": 1, "state": state, "reason": "no device", "request": [], "share": 1 if state == "complete" else 0.4}, f)
+    done = assay.run("fleet", "show", "--json", assay.path("folder"))
+    expect({n: v["reason"] for n, v in verdicts(done).items()} == {
+        "starting": "starting at 40%", "measuring": "measuring at 40%", "measured": "measured, but its store is not here",
+        "interrupted": "interrupted at 40%; 'assay fleet resume' continues it", "failed": "failed: no device",
+        "complete": "complete, but its store is not here"}, "each with its reason", done)
+
+
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "fleet.md")
 EIGHT = {"devices": 8, "is_device": True, "execute": "once", "seed": 3, "noise": {"sd": 0.002},
          "info": {"threads": 1, "memory_free": 1 << 26, "memory_bytes": 1 << 26, "max_alloc": 1 << 26,
