@@ -39,6 +39,7 @@ struct as_fleet_line {
     uint32_t *device;           /* owned: of each observation */
     float (*ci)[2];   /* owned: for a page, of each the ends of its interval as shares of the value: -0.001, 0.002 */
     double specified; /* in the unit; NAN: of no device, or they differ */
+    bool has_specified;
     size_t n, cap;
 };
 struct as_fleet {
