@@ -27,7 +27,7 @@ struct as_fleet_device {
     uint32_t node, kind;
     char id[32];
     bool has_grown; /* a counter of its links, during the run */
-    char *counts;   /* owned: counters that are not zero, "12 PCIe replays, 3 during the run"; NULL none */
+    char *counts; /* owned: counters that are not zero, "12 PCIe replays, 3 since the link's first trial"; NULL none */
 };
 /* A quantity of one kind of device. */
 struct as_fleet_line {

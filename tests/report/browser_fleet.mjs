@@ -55,7 +55,7 @@ for (const width of [1400, 390]) {
   check(`${width}: no message and no request`, said.length === 0, said);
   await tab.goto(`${pathToFileURL(page).href}#n2`);
   await tab.reload();
-  const rose = 'cuda:3: 12 PCIe replays, 3 during the run';
+  const rose = "cuda:3: 12 PCIe replays, 3 since the link's first trial";
   check(`${width}: counters of links`, (await tab.locator('#node').innerText()).includes(rose) && (await tab.locator('main > ul').allInnerTexts()).some(t => t.includes(`n2, ${rose}`)),
     await tab.locator('#node').innerText());
   const classes = await Promise.all(['cuda:1: 9 PCIe replays, none', rose].map(hasText => tab.locator('#node p', { hasText }).getAttribute('class')));

@@ -146,7 +146,7 @@ def test_link_counters_beside_numbers(assay):
         assay.env["ASSAY_STORE"] = assay.store
         lines, _, _ = sheet_of(assay, dict(LINK, sensor={"pcie_replays": new, "pcie_replays_before": before}), LINK_ONLY)
         further = lines["Host link", "to device"]["further"]
-        said = re.search(r"(\d+) PCIe replays, (\w+) during the run", further)
+        said = re.search(r"(\d+) PCIe replays, (\w+) since the link's first trial", further)
         expect(bool(said) == (before > 0), what, further)
         sheet = json.loads(assay.run("export", "last", "--format", "sheet").out)
         (counter,) = next(d for d in sheet["devices"] if d["id"] == "null")["counters"]
