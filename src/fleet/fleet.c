@@ -173,12 +173,13 @@ static enum as_status fleet_add_row(struct as_fleet *f, const struct as_sheet_ro
     if (!row->of || row->of->kind == AS_KIND_CAPACITY)
         return AS_OK;
     as_buf_printf(&label, "%s %s", row->group, row->shown[0] ? row->shown : row->label);
-    const bool is_first = !fleet_find_line(f, row->of, kind, as_buf_get(&label), row->unit);
     const enum as_status st = as_fleet_add_number(f, row->of, as_buf_get(&label), row->unit, kind,
                                                   (uint32_t)(f->devices_n - 1), &number, err);
     struct as_fleet_line *line = fleet_find_line(f, row->of, kind, as_buf_get(&label), row->unit);
-    if (line && as_sheet_shows_specified(row) && (is_first || line->specified != row->specified))
-        line->specified = is_first ? row->specified : NAN;
+    if (line && as_sheet_shows_specified(row)) {
+        line->specified = !line->has_specified || line->specified == row->specified ? row->specified : NAN;
+        line->has_specified = true;
+    }
     as_buf_finish(&label);
     return st;
 }

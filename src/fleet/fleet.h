@@ -27,7 +27,7 @@ struct as_fleet_device {
     uint32_t node, kind;
     char id[32];
     bool has_grown; /* a counter of its links, during the run */
-    char *counts;   /* owned: counters that are not zero, "12 PCIe replays, 3 during the run"; NULL none */
+    char *counts; /* owned: counters that are not zero, "12 PCIe replays, 3 since the link's first trial"; NULL none */
 };
 /* A quantity of one kind of device. */
 struct as_fleet_line {
@@ -39,6 +39,7 @@ struct as_fleet_line {
     uint32_t *device;           /* owned: of each observation */
     float (*ci)[2];   /* owned: for a page, of each the ends of its interval as shares of the value: -0.001, 0.002 */
     double specified; /* in the unit; NAN: of no device, or they differ */
+    bool has_specified;
     size_t n, cap;
 };
 struct as_fleet {

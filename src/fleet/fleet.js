@@ -172,7 +172,10 @@ function show(node) {
   if (why) panel.append(element("p", why));
   else panel.append(element("p", `${runs} run${runs === 1 ? "" : "s"}, the last of suite ${suite}, in ${source}`, "muted"));
   for (const f of findings[node]) panel.append(element("p", f.text, f.worse ? "bad" : "good"));
-  for (const d of ofNode[node]) if (data.devices[d][3]) panel.append(element("p", `${data.devices[d][2]}: ${data.devices[d][3]}`, "bad"));
+  for (const d of ofNode[node]) {
+    const [, , id, counts, hasGrown] = data.devices[d];
+    if (counts) panel.append(element("p", `${id}: ${counts}`, hasGrown ? "bad" : "muted"));
+  }
   data.kinds.forEach((kind, k) => {
     const devices = ofNode[node].filter((d) => data.devices[d][1] === k), sheet = element("div");
     if (!devices.length) return;

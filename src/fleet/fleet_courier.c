@@ -35,35 +35,77 @@ void as_courier_tell(struct as_courier *c, bool good, const char *text)
     close(c->out);
 }
 
-static bool courier_await(const struct as_courier *c, struct as_mpi_requests *r, double patience)
+/* A message that its peer has not taken or sent in time stays MPI's, which cannot cancel every request: so each has
+ * memory of its own, which then lasts as long as the process. */
+struct as_courier_parcel {
+    struct as_courier_parcel *next;
+    struct as_mpi_requests requests;
+    struct as_courier_head head;
+    char data[];
+};
+
+static struct as_courier_parcel *parcel_make(const char *data, size_t n)
+{
+    struct as_courier_parcel *p = calloc(1, sizeof *p + n);
+    if (p && data)
+        memcpy(p->data, data, n);
+    return p;
+}
+
+static bool parcel_arrives(struct as_courier *c, struct as_courier_parcel *p, double patience)
 {
     const double end = as_now() + patience;
-    while (!as_mpi_is_done(&c->mpi, r)) {
-        if (as_now() > end)
+    while (!as_mpi_is_done(&c->mpi, &p->requests)) {
+        if (as_now() > end) {
+            p->next = c->left;
+            c->left = p;
             return false;
+        }
         as_sleep(STEP_S);
     }
     return true;
 }
 
-bool as_courier_send(const struct as_courier *c, int to, struct as_courier_head *head, const char *payload,
+/* A head (optional), and bytes. */
+static bool courier_send(struct as_courier *c, int to, const struct as_courier_head *head, const char *data, size_t n,
+                         double patience)
+{
+    struct as_courier_parcel *p = parcel_make(data, n);
+    if (!p)
+        return false;
+    if (head) {
+        p->head = *head;
+        as_mpi_start_send(&c->mpi, &p->head, (int)sizeof p->head, to, &p->requests);
+    }
+    if (n)
+        as_mpi_start_send(&c->mpi, p->data, (int)n, to, &p->requests);
+    const bool arrives = parcel_arrives(c, p, patience);
+    if (arrives)
+        free(p);
+    return arrives;
+}
+
+bool as_courier_send(struct as_courier *c, int to, const struct as_courier_head *head, const char *payload,
                      double patience)
 {
-    struct as_mpi_requests r = {.n = 0};
-    as_mpi_start_send(&c->mpi, head, (int)sizeof *head, to, &r);
-    if (head->payload)
-        as_mpi_start_send(&c->mpi, payload, (int)head->payload, to, &r);
-    return courier_await(c, &r, patience);
+    return courier_send(c, to, head, payload, head->payload, patience);
 }
 
-bool as_courier_receive(const struct as_courier *c, int from, void *to, size_t n, double patience)
+bool as_courier_receive(struct as_courier *c, int from, void *to, size_t n, double patience)
 {
-    struct as_mpi_requests r = {.n = 0};
-    as_mpi_start_recv(&c->mpi, to, (int)n, from, &r);
-    return courier_await(c, &r, patience);
+    struct as_courier_parcel *p = parcel_make(NULL, n);
+    if (!p)
+        return false;
+    as_mpi_start_recv(&c->mpi, p->data, (int)n, from, &p->requests);
+    const bool arrives = parcel_arrives(c, p, patience);
+    if (arrives) {
+        memcpy(to, p->data, n);
+        free(p);
+    }
+    return arrives;
 }
 
-bool as_courier_read(const struct as_courier *c, int from, struct as_courier_head *head, double patience)
+bool as_courier_read(struct as_courier *c, int from, struct as_courier_head *head, double patience)
 {
     return as_courier_receive(c, from, head, sizeof *head, patience) && head->payload < AS_COURIER_PIECE &&
            (!head->payload || as_courier_receive(c, from, c->piece, head->payload, patience));
@@ -160,7 +202,7 @@ static bool follower_offer(struct as_courier *c, struct follower *f)
 }
 
 /* As many bytes as were offered, whatever has become of the file: rank 0 checks their hash. */
-static bool follower_send_store(const struct as_courier *c, uint64_t size)
+static bool follower_send_store(struct as_courier *c, uint64_t size)
 {
     struct as_buf path = AS_BUF_INIT;
     as_fleet_store_path(c->folder, c->name, &path);
@@ -168,11 +210,9 @@ static bool follower_send_store(const struct as_courier *c, uint64_t size)
     bool good = true;
     memset(c->piece, 0, AS_COURIER_PIECE);
     for (uint64_t at = 0; at < size && good; at += AS_COURIER_PIECE) {
-        struct as_mpi_requests r = {.n = 0};
         const uint64_t n = size - at < AS_COURIER_PIECE ? size - at : AS_COURIER_PIECE;
         (void)courier_read_piece(c, fd);
-        as_mpi_start_send(&c->mpi, c->piece, (int)n, 0, &r);
-        good = courier_await(c, &r, SILENT_S);
+        good = courier_send(c, 0, NULL, c->piece, n, SILENT_S);
     }
     if (fd >= 0)
         close(fd);
@@ -193,7 +233,7 @@ static bool follower_serve(struct as_courier *c, struct follower *f, enum as_cou
             return false;
         if (head.kind != AS_COURIER_END)
             continue;
-        *end = head.flag ? AS_COURIER_TOO_EARLY : AS_COURIER_ARRIVED;
+        *end = head.flag >= 0 && head.flag < AS_COURIER_ENDS_N ? (enum as_courier_end)head.flag : AS_COURIER_FAILED;
         return false;
     }
     return true;

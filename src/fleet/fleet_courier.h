@@ -13,7 +13,7 @@ enum as_courier_kind {
     AS_COURIER_OFFER,   /* to rank 0: size and hash of the store; flag: there is one. After the last state */
     AS_COURIER_WANT,    /* from rank 0: send the store */
     AS_COURIER_ALIVE,   /* from rank 0 */
-    AS_COURIER_END,     /* from rank 0; flag: its store is not there */
+    AS_COURIER_END,     /* from rank 0; flag: an as_courier_end, what became of the store */
 };
 enum { AS_COURIER_DIED = 1, AS_COURIER_LAST = 2 };
 struct as_courier_head {
@@ -29,6 +29,8 @@ enum as_courier_end {
     AS_COURIER_FAILED,
     AS_COURIER_TOO_EARLY, /* rank 0 ended before */
     AS_COURIER_SILENT,    /* nothing was heard of rank 0 */
+    AS_COURIER_GIVEN_UP,  /* rank 0 took the node for dead */
+    AS_COURIER_NOT_TAKEN, /* rank 0 could not receive or write the store */
     AS_COURIER_ENDS_N
 };
 struct as_courier {
@@ -37,20 +39,21 @@ struct as_courier {
     struct as_mpi mpi;
     int in, out; /* pipes from and to the process that measures */
     bool has_ended, is_interrupted, has_lost_parent;
-    char *piece; /* AS_COURIER_PIECE */
+    char *piece;                    /* AS_COURIER_PIECE */
+    struct as_courier_parcel *left; /* messages that a peer has not taken or sent: MPI may yet use them */
 };
 /* What the process that measures has told. */
 void as_courier_listen(struct as_courier *c);
 /* Tells it that all have met, with the arguments, or why not. Once. */
 void as_courier_tell(struct as_courier *c, bool good, const char *text);
 /* Messages. They never block in MPI, which would take a CPU. False: the peer takes or sends nothing within `patience`
- * seconds. A head is followed by head->payload bytes of `payload`. */
-bool as_courier_send(const struct as_courier *c, int to, struct as_courier_head *head, const char *payload,
+ * seconds, or there is no memory; no further message of such a peer may be received. A head is followed by
+ * head->payload bytes of `payload`. */
+bool as_courier_send(struct as_courier *c, int to, const struct as_courier_head *head, const char *payload,
                      double patience);
-/* Of bytes into c->piece. */
-bool as_courier_receive(const struct as_courier *c, int from, void *to, size_t n, double patience);
+bool as_courier_receive(struct as_courier *c, int from, void *to, size_t n, double patience);
 /* A head and its payload, into c->piece. */
-bool as_courier_read(const struct as_courier *c, int from, struct as_courier_head *head, double patience);
+bool as_courier_read(struct as_courier *c, int from, struct as_courier_head *head, double patience);
 /* Size, and hash of the hashes of pieces. AS_NOTFOUND: there is none. */
 enum as_status as_courier_hash_file(const struct as_courier *c, const char *path, uint64_t *size, uint64_t *hash,
                                     struct as_error *err);

@@ -17,12 +17,11 @@ static const double SILENT_S = 300, ALIVE_S = 30;
 
 struct peer {
     char name[280];
-    bool is_over;   /* nothing is expected: all that it has is here, or it shares the folder */
-    bool is_lost;   /* nothing more can be had of it */
-    bool has_offer; /* its last state is in `last` */
+    enum as_courier_end end; /* what its results have come to; AS_COURIER_TOO_EARLY: more is expected of it */
+    bool has_offer;          /* its last state is in `last` */
     bool has_store;
     uint64_t size, hash;
-    double heard_at;
+    double heard_at, told_at; /* told_at: that it waits was written */
     struct as_fleet_status last;
 };
 struct leader {
@@ -104,7 +103,7 @@ static bool leader_meet(struct as_courier *c, struct leader *l)
     }
     for (int rank = 1; rank < c->mpi.size && good && !l->why_not[0]; rank++) {
         good = as_courier_read(c, rank, &head, as_courier_meet_s) && head.kind == AS_COURIER_SEEN;
-        l->peers[rank].is_over = good && head.flag;
+        l->peers[rank].end = good && head.flag ? AS_COURIER_ARRIVED : AS_COURIER_TOO_EARLY;
         l->peers[rank].heard_at = as_now();
         if (good && !head.flag)
             leader_forget_state(c, l->peers[rank].name);
@@ -191,10 +190,27 @@ static enum as_status leader_install(const char *part, const char *path, struct 
     return st;
 }
 
+static void leader_send_all(struct as_courier *c, const struct leader *l, enum as_courier_kind kind)
+{
+    for (int rank = 1; rank < c->mpi.size; rank++) {
+        const struct as_courier_head head = {.kind = kind, .flag = (int32_t)l->peers[rank].end};
+        (void)as_courier_send(c, rank, &head, NULL, 1);
+    }
+}
+
+static void leader_say_alive(struct as_courier *c, struct leader *l)
+{
+    if (as_now() < l->alive_at)
+        return;
+    leader_send_all(c, l, AS_COURIER_ALIVE);
+    l->alive_at = as_now() + ALIVE_S;
+}
+
 /* Takes all pieces, also those that cannot be written. */
-static enum as_status leader_receive(struct as_courier *c, int rank, const struct peer *p, const char *part,
+static enum as_status leader_receive(struct as_courier *c, struct leader *l, int rank, const char *part,
                                      struct as_error *err)
 {
+    const struct peer *p = &l->peers[rank];
     struct as_courier_head want = {.kind = AS_COURIER_WANT, .size = p->size};
     struct as_writer file;
     uint64_t hash = 0;
@@ -203,6 +219,7 @@ static enum as_status leader_receive(struct as_courier *c, int rank, const struc
     enum as_status st = opened;
     for (uint64_t at = 0; at < p->size && comes; at += AS_COURIER_PIECE) {
         const uint64_t n = p->size - at < AS_COURIER_PIECE ? p->size - at : AS_COURIER_PIECE;
+        leader_say_alive(c, l);
         comes = as_courier_receive(c, rank, c->piece, n, STORE_S);
         hash = comes ? as_courier_hash_more(hash, c->piece, n) : 0;
         if (comes && !st)
@@ -215,8 +232,9 @@ static enum as_status leader_receive(struct as_courier *c, int rank, const struc
     return opened ? opened : as_writer_close(&file, st, err);
 }
 
-static enum as_status leader_fetch_store(struct as_courier *c, int rank, const struct peer *p, struct as_error *err)
+static enum as_status leader_fetch_store(struct as_courier *c, struct leader *l, int rank, struct as_error *err)
 {
+    const struct peer *p = &l->peers[rank];
     struct as_buf path = AS_BUF_INIT, part = AS_BUF_INIT;
     uint64_t size, hash;
     as_fleet_store_path(c->folder, p->name, &path);
@@ -224,7 +242,7 @@ static enum as_status leader_fetch_store(struct as_courier *c, int rank, const s
     enum as_status st = AS_OK;
     if (as_courier_hash_file(c, as_buf_get(&path), &size, &hash, NULL) || size != p->size || hash != p->hash) {
         (void)unlink(as_buf_get(&part));
-        st = leader_receive(c, rank, p, as_buf_get(&part), err);
+        st = leader_receive(c, l, rank, as_buf_get(&part), err);
         if (!st)
             st = leader_install(as_buf_get(&part), as_buf_get(&path), err);
         (void)unlink(as_buf_get(&part));
@@ -239,11 +257,11 @@ static void leader_conclude(struct as_courier *c, struct leader *l, int rank)
 {
     struct peer *p = &l->peers[rank];
     struct as_error err = {0};
-    const enum as_status st = p->has_store ? leader_fetch_store(c, rank, p, &err) : AS_OK;
-    p->is_over = !st;
-    p->is_lost = st != AS_OK;
+    const enum as_status st = p->has_store ? leader_fetch_store(c, l, rank, &err) : AS_OK;
+    p->end = st ? AS_COURIER_NOT_TAKEN : AS_COURIER_ARRIVED;
     if (!p->last.request)
         return;
+    p->last.locked |= p->last.state < AS_FLEET_INTERRUPTED; /* the last one could not be read */
     if (st) {
         p->last.state = AS_FLEET_FAILED;
         snprintf(p->last.why, sizeof p->last.why, "measured, but not gathered: %.200s", err.text);
@@ -253,20 +271,34 @@ static void leader_conclude(struct as_courier *c, struct leader *l, int rank)
 
 static void leader_give_up(const struct as_courier *c, struct peer *p)
 {
-    p->is_lost = true;
+    p->end = AS_COURIER_GIVEN_UP;
     p->last.locked = true;
     if (p->last.request)
         leader_write_state(c, &p->last);
+}
+
+/* Whoever looks at the folder takes a node whose state does not change for dead. */
+static void leader_tell_offer(const struct as_courier *c, struct peer *p)
+{
+    struct as_fleet_status s = p->last;
+    if (!s.request || (p->told_at > 0 && as_now() < p->told_at + ALIVE_S))
+        return;
+    s.state = AS_FLEET_MEASURED;
+    s.locked = false;
+    as_copy_text(s.now, sizeof s.now, "waiting until rank 0 has measured");
+    leader_write_state(c, &s);
+    p->last.beat = s.beat;
+    p->told_at = as_now();
 }
 
 static void leader_hear(struct as_courier *c, struct leader *l, int rank)
 {
     struct as_courier_head head;
     struct peer *p = &l->peers[rank];
-    while (!p->is_over && !p->is_lost && as_mpi_has_message(&c->mpi, rank)) {
+    while (p->end == AS_COURIER_TOO_EARLY && as_mpi_has_message(&c->mpi, rank)) {
         p->heard_at = as_now();
         if (!as_courier_read(c, rank, &head, STORE_S))
-            p->is_lost = true;
+            leader_give_up(c, p);
         else if (head.kind == AS_COURIER_STATE)
             leader_take_state(c, p, &head);
         else if (head.kind == AS_COURIER_OFFER) {
@@ -278,28 +310,22 @@ static void leader_hear(struct as_courier *c, struct leader *l, int rank)
     }
 }
 
-static void leader_send_all(const struct as_courier *c, const struct leader *l, enum as_courier_kind kind)
-{
-    for (int rank = 1; rank < c->mpi.size; rank++) {
-        struct as_courier_head head = {.kind = kind, .flag = !l->peers[rank].is_over};
-        (void)as_courier_send(c, rank, &head, NULL, 1);
-    }
-}
-
-/* Stores wait until this node has measured, which they would disturb. */
+/* Stores wait until this node has measured, which they would disturb. A node that has offered its store says nothing
+ * more. */
 static void leader_serve(struct as_courier *c, struct leader *l)
 {
     for (int rank = 1; rank < c->mpi.size; rank++) {
         struct peer *p = &l->peers[rank];
         leader_hear(c, l, rank);
-        if (!p->is_over && !p->is_lost && p->has_offer && (c->has_ended || !p->has_store))
-            leader_conclude(c, l, rank);
-        else if (!p->is_over && !p->is_lost && as_now() - p->heard_at > SILENT_S)
-            leader_give_up(c, p);
-        if (as_now() < l->alive_at)
+        leader_say_alive(c, l);
+        if (p->end != AS_COURIER_TOO_EARLY)
             continue;
-        leader_send_all(c, l, AS_COURIER_ALIVE);
-        l->alive_at = as_now() + ALIVE_S;
+        if (p->has_offer && (c->has_ended || !p->has_store))
+            leader_conclude(c, l, rank);
+        else if (p->has_offer)
+            leader_tell_offer(c, p);
+        else if (as_now() - p->heard_at > SILENT_S)
+            leader_give_up(c, p);
     }
 }
 

@@ -22,8 +22,11 @@ static void folder_why(const struct as_fleet_status *s, char *out, size_t size)
 {
     struct as_buf why = AS_BUF_INIT;
     const bool died = s->state < AS_FLEET_INTERRUPTED && s->locked && !s->lives;
+    const bool has_measured = s->state == AS_FLEET_MEASURED || s->state == AS_FLEET_COMPLETE;
     as_buf_str(&why, died ? "its process has died" : as_fleet_state_word(s->state));
-    if (s->state != AS_FLEET_FAILED && s->share >= 0.01)
+    if (has_measured)
+        as_buf_str(&why, ", but its store is not here");
+    else if (s->state != AS_FLEET_FAILED && s->share >= 0.01)
         as_buf_printf(&why, " at %.0f%%", floor(100 * s->share));
     if (s->state == AS_FLEET_FAILED)
         as_buf_printf(&why, ": %s", s->why);

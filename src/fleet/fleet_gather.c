@@ -21,6 +21,8 @@ static const char *const end_words[AS_COURIER_ENDS_N] = {
     [AS_COURIER_FAILED] = "its MPI failed",
     [AS_COURIER_TOO_EARLY] = "rank 0 ended before it had all results",
     [AS_COURIER_SILENT] = "nothing was heard of rank 0",
+    [AS_COURIER_GIVEN_UP] = "rank 0 took this node for dead",
+    [AS_COURIER_NOT_TAKEN] = "rank 0 could not take its store, and says why",
 };
 
 /* Signals are for the process that measures, which then tells. MPI may end this process or wait for ever for a dead

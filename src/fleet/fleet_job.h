@@ -24,6 +24,7 @@ void as_fleet_job_name(const struct as_fleet_job *job, const char *host, char *o
 enum as_fleet_state {
     AS_FLEET_STARTING,
     AS_FLEET_MEASURING,
+    AS_FLEET_MEASURED, /* of another node that shares no folder: its results are not here yet */
     AS_FLEET_INTERRUPTED,
     AS_FLEET_FAILED, /* nothing could be measured; why */
     AS_FLEET_COMPLETE,

@@ -257,6 +257,7 @@ static void data_lists(const struct as_fleet *f, struct as_buf *out)
         if (f->devices[i].counts) {
             as_buf_char(out, ',');
             as_buf_json_str(out, f->devices[i].counts);
+            as_buf_str(out, f->devices[i].has_grown ? ",1" : "");
         }
         as_buf_char(out, ']');
     }

@@ -18,8 +18,8 @@
 enum { STATUS_VERSION = 1 };
 static const char status_suffix[] = ".json";
 static const char *const state_words[] = {
-    [AS_FLEET_STARTING] = "starting", [AS_FLEET_MEASURING] = "measuring", [AS_FLEET_INTERRUPTED] = "interrupted",
-    [AS_FLEET_FAILED] = "failed",     [AS_FLEET_COMPLETE] = "complete",
+    [AS_FLEET_STARTING] = "starting", [AS_FLEET_MEASURING] = "measuring",     [AS_FLEET_MEASURED] = "measured",
+    [AS_FLEET_FAILED] = "failed",     [AS_FLEET_INTERRUPTED] = "interrupted", [AS_FLEET_COMPLETE] = "complete",
 };
 
 const char *as_fleet_state_word(enum as_fleet_state state)

@@ -110,7 +110,7 @@ bool as_counters_grown(struct as_counter_readings *readings, struct as_counter_g
             out->resets++;
             out->before = a->value;
             out->after = b->value;
-        } else if (a->worker == b->worker)
+        } else
             out->grown += b->value - a->value;
     }
     return true;

@@ -25,10 +25,10 @@ enum as_status as_counters_gather(struct as_cell *cell, const struct as_trials *
 enum as_status as_counters_of(const struct as_cell *cell, const char *name, struct as_counter_readings *out,
                               struct as_error *err);
 
-/* What readings of one device say. A counter counts within a process: what it did between two processes happened
- * outside the run's trials, save that it was reset where it fell. */
+/* What readings of one device say: by how much a counter rose from the first trial that read it to the last, also
+ * between trials. Where it fell it was reset, and what it counted up to its next reading is unknown. */
 struct as_counter_growth {
-    double grown;         /* over all processes */
+    double grown;
     double first, last;   /* readings of the run */
     size_t resets;        /* times it fell: a reboot, or the driver loaded anew */
     double before, after; /* around the last of them */

@@ -51,8 +51,8 @@ UNIT_TEST(test_growth)
     assert_true(GROWTH_OF({1, 7, 0}, {1, 7, 0}, {1, 7, 0}).grown == 0);
     struct as_counter_growth g = GROWTH_OF({1, 5, 2}, {1, 9, 0}, {1, 9, 0}); /* not only of the last trial */
     assert_true(g.grown == 6 && g.first == 3 && g.last == 9 && g.resets == 0);
-    g = GROWTH_OF({1, 5, 1}, {2, 900, 0}, {2, 901, 1}); /* what happened between two processes is nobody's */
-    assert_true(g.grown == 2 && g.resets == 0);
+    g = GROWTH_OF({1, 5, 1}, {2, 9, 0}, {2, 12, 1}); /* also between trials and between processes */
+    assert_true(g.grown == 8 && g.first == 4 && g.last == 12 && g.resets == 0);
 }
 
 UNIT_TEST(test_reset)

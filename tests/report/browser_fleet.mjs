@@ -13,7 +13,7 @@ const gpu = sheet.devices.find(d => d.id === 'cuda:0');
 // Nodes of four GPUs that differ by 0.1% at most, but for the memory of one.
 const scaled = (line, by) => line.value && line.ci_low ? { ...line, value: line.value * by, ci_low: line.value * by * 0.999, ci_high: line.value * by * 1.001 } : line;
 const node = (host, at, slow) => ({ ...sheet, host, devices: [...Array(GPUS).keys()].map(i => ({ ...gpu, id: `cuda:${i}`,
-  counters: [{ name: 'host_link.replays', total: at === 2 && i === 3 ? 12 : 0, grown: at === 2 && i === 3 ? 3 : 0 }],
+  counters: [{ name: 'host_link.replays', total: at !== 2 ? 0 : i === 3 ? 12 : i === 1 ? 9 : 0, grown: at === 2 && i === 3 ? 3 : 0 }],
   lines: gpu.lines.map(line => scaled(line, (1 + ((7 * at + 3 * i) % 5) * 2e-4) * (i === slow && line.name === 'memory.read.all' ? 0.9 : 1))) })) });
 const file = path.resolve(workDir, 'fleet.json'), page = path.resolve(workDir, 'fleet.html');
 fs.writeFileSync(file, ['n0', 'n1', 'n2', HOSTILE].map((host, at) => JSON.stringify(node(host, at, at === 1 ? 2 : -1))).join('\n'));
@@ -55,9 +55,11 @@ for (const width of [1400, 390]) {
   check(`${width}: no message and no request`, said.length === 0, said);
   await tab.goto(`${pathToFileURL(page).href}#n2`);
   await tab.reload();
-  const rose = 'cuda:3: 12 PCIe replays, 3 during the run';
+  const rose = "cuda:3: 12 PCIe replays, 3 since the link's first trial";
   check(`${width}: counters of links`, (await tab.locator('#node').innerText()).includes(rose) && (await tab.locator('main > ul').allInnerTexts()).some(t => t.includes(`n2, ${rose}`)),
     await tab.locator('#node').innerText());
+  const classes = await Promise.all(['cuda:1: 9 PCIe replays, none', rose].map(hasText => tab.locator('#node p', { hasText }).getAttribute('class')));
+  check(`${width}: only what rose is bad`, classes.join() === 'muted,bad', classes);
   check(`${width}: which opens it`, (await tab.locator('#node h2').innerText()) === 'n2', await tab.locator('#node').innerText());
   await tab.close();
 }

@@ -172,6 +172,34 @@ static void map_has_other_nodes(void **state)
     }
 }
 
+/* The driver counts errors over all links of a device: they are beside its name, whichever links are drawn. */
+static void map_has_link_counters_of_devices(void **state)
+{
+    static const char *const scenarios[] = {"gpus", "eight"};
+    (void)state;
+    for (size_t k = 0; k < 2; k++)
+        for (unsigned width = 360; width <= 1040; width += 680) {
+            struct as_error err;
+            struct as_buf svg = AS_BUF_INIT;
+            struct synth *s = synth_make(scenarios[k]);
+            struct as_cell *cell = NULL;
+            size_t at = 0;
+            while (!as_hardware_has_own_memory(&s->runs[0].devices[at]))
+                at++;
+            for (size_t i = 0; i < s->runs[0].cells_n && !cell; i++)
+                if (strcmp(s->runs[0].cells[i].device, s->runs[0].devices[at].id) == 0)
+                    cell = &s->runs[0].cells[i];
+            assert_non_null(cell);
+            free(cell->detail);
+            cell->detail = strdup("{\"link_errors_readings\":\"1:1:2 2:5:4\",\"pcie_replays_readings\":\"1:1:9\"}");
+            assert_int_equal(as_map_svg(&s->runs[0], width, "map", "map", &svg, &err), AS_OK);
+            assert_int_equal(count(as_buf_get(&svg), "4 link errors, 2 new, 9 PCIe replays</text>"), 1);
+            assert_int_equal(count(as_buf_get(&svg), "errors"), 1);
+            as_buf_finish(&svg);
+            synth_free(s);
+        }
+}
+
 static void map_draws_and_collapses(void **state)
 {
     (void)state;
@@ -507,6 +535,7 @@ int main(void)
         cmocka_unit_test(map_has_joined_sizes),
         cmocka_unit_test(map_has_the_native_cpu),
         cmocka_unit_test(map_has_other_nodes),
+        cmocka_unit_test(map_has_link_counters_of_devices),
         cmocka_unit_test(map_draws_and_collapses),
         cmocka_unit_test(map_tooltips_are_short),
         cmocka_unit_test(map_has_the_memory_side_cache),

@@ -178,6 +178,45 @@ def test_unreadable(assay):
     expect("No data" in text.out and "\x1b" not in text.out, "listed as such", text)
 
 
+def test_states_without_stores(assay):
+    """Why a node has no numbers, by the state that it left: one that has measured is told from one that has not."""
+    os.makedirs(assay.path("folder/status"))
+    for state in ("starting", "measuring", "measured", "interrupted", "failed", "complete"):
+        with open(assay.path(f"folder/status/{state}.json"), "w", encoding="utf-8") as f:
+            json.dump({"status_version": 1, "state": state, "reason": "no device", "request": [], "share": 1 if state == "complete" else 0.4}, f)
+    done = assay.run("fleet", "show", "--json", assay.path("folder"))
+    expect({n: v["reason"] for n, v in verdicts(done).items()} == {
+        "starting": "starting at 40%", "measuring": "measuring at 40%", "measured": "measured, but its store is not here",
+        "interrupted": "interrupted at 40%; 'assay fleet resume' continues it", "failed": "failed: no device",
+        "complete": "complete, but its store is not here"}, "each with its reason", done)
+
+
+def specified_on_page(assay, figures):
+    """What a page says is specified of memory reads, where the devices of a node say so."""
+    node = node_of(sheet_of(assay), "node00", random.Random(45))
+    for device, figure in zip(node["devices"], figures):
+        for line in device["lines"]:
+            line["specified"] = figure if line["name"] == "memory.read.all" else line["specified"]
+    page = assay.path("page.html")
+    done = assay.run("fleet", "show", written(assay, "node.json", node), "--page", page)
+    expect(done.code in (OK, REGRESSION), "a page", done)
+    with open(page, encoding="utf-8") as f:
+        data = json.loads(f.read().split('id="data">')[1].split("</script>")[0])
+    (line,) = [line for line in data["lines"] if line["label"] == "Memory read"]
+    return line["specified"]
+
+
+def test_specified_figures(assay):
+    """A line has the figure of those devices that show one, whichever comes first, and none where they differ."""
+    figure = 4800.0
+    all_of_it = specified_on_page(assay, [figure] * GPUS)
+    expect(all_of_it is not None, "of all")
+    expect(specified_on_page(assay, [None] + [figure] * (GPUS - 1)) == all_of_it, "the first does not show it")
+    expect(specified_on_page(assay, [figure] * (GPUS - 1) + [None]) == all_of_it, "the last does not show it")
+    expect(specified_on_page(assay, [None, figure, 2 * figure, figure] + [None] * (GPUS - 4)) is None, "they differ")
+    expect(specified_on_page(assay, [None] * GPUS) is None, "of none")
+
+
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "fleet.md")
 EIGHT = {"devices": 8, "is_device": True, "execute": "once", "seed": 3, "noise": {"sd": 0.002},
          "info": {"threads": 1, "memory_free": 1 << 26, "memory_bytes": 1 << 26, "max_alloc": 1 << 26,

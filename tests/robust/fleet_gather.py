@@ -183,6 +183,7 @@ def test_killed_after_its_end(assay):
     """A node that has measured, and waits for rank 0 which has not: its store is complete, and comes all the same."""
     launch = start(assay, *LONG, options=GOES_ON["Open MPI"], env={"SLOW": "0"})
     wait_for(lambda: state(assay, 3)["state"] == "complete" and has_trials(assay, 0), "an end before rank 0's", launch)
+    wait_for(lambda: state(assay, 3, 0)["state"] == "measured", "rank 0 to know that it waits", launch)
     expect(not os.path.exists(store(assay, 3, 0)), "stores wait until rank 0 has measured")
     kill(processes(assay, 3)[0])
     wait_for(lambda: os.path.exists(store(assay, 3, 0)), "its store", launch)

@@ -169,7 +169,8 @@ void as_check_metrics_write(struct as_check_metrics *m, struct as_buf *out)
         struct as_buf *samples;
     } families[] = {
         {verdict_family, "1 for the node's verdict, 0 for the others", &m->verdicts},
-        {ratio_family, "checked number divided by its bound or base, NaN if either is missing", &m->ratios},
+        {ratio_family, "checked number divided by its bound or base, NaN if either is missing or the bound is 0",
+         &m->ratios},
         {value_family, "checked number, in the unit of its label; a capacity, which is a range, has none", &m->values}};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         as_prometheus_head(out, families[i].family, families[i].help);

@@ -75,6 +75,7 @@ struct as_map_numbers {
     struct as_map_number row[AS_MAP_ROWS][AS_MAP_KINDS];
     struct as_map_link link[AS_MAP_LINKS_MAX];
     size_t links_n;
+    char counts[96]; /* of errors and replays on all links of the device, "9 PCIe replays, 2 new"; "" none */
 };
 /* Values of each row and link of a device: from facts, else as reported by the driver. */
 void as_map_numbers_find(const struct as_report_run *run, const struct as_device_info *info,

@@ -195,6 +195,32 @@ static void draw_outlines(struct as_map_drawing *d)
     }
 }
 
+/* In smaller letters where it is long. */
+static void device_about(struct as_map_drawing *d, double y)
+{
+    struct as_buf about = AS_BUF_INIT;
+    as_buf_str(&about, d->info->id);
+    if (d->info->compute_units) {
+        char word[24];
+        as_buf_printf(&about, ", %u %ss", d->info->compute_units, as_map_row_name(d, AS_MAP_CORE, word));
+    }
+    if (strcmp(d->info->backend, "cpu") == 0 && d->info->threads)
+        as_buf_printf(&about, ", %u threads", d->info->threads);
+    else if (d->info->is_host_memory)
+        as_buf_str(&about, ", uses the host's memory");
+    else if (d->info->bus_id[0])
+        as_buf_printf(&about, ", %s", d->info->bus_id);
+    if (d->numbers.counts[0])
+        as_buf_printf(&about, ", %s", d->numbers.counts);
+    const double usual = d->s.wide ? 12.5 : 11,
+                 fits = (d->s.wide ? d->s.width : d->s.boxes_w) / (0.6 * (double)(about.len + 1));
+    as_map_text_at(d->b, 3, y, "about", AS_MAP_MUTED, fmin(usual, fits), "start");
+    as_buf_html(d->b, as_buf_get(&about));
+    as_html_close(d->b, "text");
+    d->b->failed |= about.failed;
+    as_buf_finish(&about);
+}
+
 static void device_head(struct as_map_drawing *d, double y)
 {
     const char *whole = as_sheet_device_name(d->run, d->info->id);
@@ -207,21 +233,7 @@ static void device_head(struct as_map_drawing *d, double y)
     as_buf_html(d->b, name);
     as_buf_str(d->b, strlen(name) < strlen(whole) ? "…" : "");
     as_html_close(d->b, "text");
-    as_map_text_at(d->b, 3, y + 35, "about", AS_MAP_MUTED, d->s.wide ? 12.5 : 11, "start");
-    as_buf_html(d->b, d->info->id);
-    if (d->info->compute_units) {
-        char word[24];
-        as_buf_printf(d->b, ", %u %ss", d->info->compute_units, as_map_row_name(d, AS_MAP_CORE, word));
-    }
-    if (strcmp(d->info->backend, "cpu") == 0 && d->info->threads)
-        as_buf_printf(d->b, ", %u threads", d->info->threads);
-    else if (d->info->is_host_memory)
-        as_buf_str(d->b, ", uses the host's memory");
-    else if (d->info->bus_id[0]) {
-        as_buf_str(d->b, ", ");
-        as_buf_html(d->b, d->info->bus_id);
-    }
-    as_html_close(d->b, "text");
+    device_about(d, y + 35);
 }
 
 /* Where each row stands; returns the y behind the last box. */

@@ -38,6 +38,9 @@ struct as_map_drawing {
     double col_w;
 };
 
+/* Adds the links of a device: of its memory to the host's and to other devices', and of NUMA nodes. */
+void as_map_links_find(const struct as_report_run *run, const struct as_device_info *info,
+                       const struct as_quantity_subject *subject, struct as_map_numbers *out);
 /* Opens a text; the other one is whole, and escaped. */
 void as_map_text_at(struct as_buf *b, double x, double y, const char *css_class, const char *fill, double size,
                     const char *anchor);

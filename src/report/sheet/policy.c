@@ -66,7 +66,7 @@ static enum as_status parse_bound(const char *text, struct as_policy_rule *rule,
     return AS_OK;
 }
 
-/* "host_link.replays <= 0": by how much a counter may grow during a run. */
+/* "host_link.replays <= 0": by how much a counter may rise from the first reading of a run to the last. */
 static enum as_status parse_count(const char *text, struct as_policy_rule *rule, struct as_error *err)
 {
     char number[24] = "", severity[16] = "";

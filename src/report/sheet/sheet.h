@@ -48,7 +48,8 @@ struct as_sheet_gap {
     bool undecided;                       /* measured, without an answer: contended, or inconclusive */
     const struct as_quantity *of;
 };
-/* A counter of a link: its last reading, and by how much it grew during the run. Of a policy: how much it may. */
+/* A counter of a link: its last reading, and by how much it rose since the first of the run. Of a policy: how much it
+ * may. */
 struct as_link_count {
     bool known, warns;
     double total, grown;

@@ -61,9 +61,9 @@ void as_link_count_text(const struct as_sheet *s, size_t counter, struct as_buf 
         return;
     as_buf_printf(out, "%.0f %s, ", c->total, as_link_counts[counter].label);
     if (c->grown > 0)
-        as_buf_printf(out, "%.0f during the run", c->grown);
+        as_buf_printf(out, "%.0f since the link's first trial", c->grown);
     else
-        as_buf_str(out, "none during the run");
+        as_buf_str(out, "none since the link's first trial");
 }
 
 void as_link_counts_say(struct as_sheet *s)

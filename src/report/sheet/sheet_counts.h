@@ -6,7 +6,7 @@
 #include "report/sheet/sheet.h"
 
 /* The counters as lines that a policy can name, in the order of as_counter_notes; ends with a NULL name. They stand for
- * how much a counter grew during the run. */
+ * how much a counter rose from the run's first trial that read it to the last. */
 extern const struct as_quantity as_link_counts[];
 /* Its index; AS_COUNTERS_N: it is none. */
 size_t as_link_count_index(const struct as_quantity *q);
@@ -14,7 +14,7 @@ const struct as_quantity *as_link_count_named(const char *name); /* or NULL */
 /* Of a device's cells. */
 enum as_status as_link_counts_read(const struct as_quantity_subject *s, struct as_link_count counts[AS_COUNTERS_N],
                                    struct as_error *err);
-/* "12 replays, 3 during the run"; nothing where it is zero, or unknown. */
+/* "12 PCIe replays, 3 since the link's first trial"; nothing where it is zero, or unknown. */
 void as_link_count_text(const struct as_sheet *s, size_t counter, struct as_buf *out);
 /* Says each that is not zero beside the first number of its link. */
 void as_link_counts_say(struct as_sheet *s);
