@@ -12,7 +12,8 @@ without the type. Its keys, each optionally followed by a type ("x86v.f32"; an e
   ...apart the instructions for independent results, if those of the chain overwrite $a
   ...want  the operation's instruction, if it is not the first after mov
   linkop   the operation that the link corresponds to
-  values   operands in words, where the time depends on them
+  values   operands in words, where the time depends on them: "divisor 3 to 31"
+  types    the types that have it, if not all of the operation's
   a b c    domains of the operands, if they differ from those of devices
   as       templates: sections [@NAME] with the same keys, whose instructions follow one another. In them OP stands for the
            value of op.KEY, op.x86 or op.a64, each optionally followed by a type; "and.16b": of operands as 16 bytes
@@ -395,7 +396,7 @@ def rows_of(operations, sections, machine):
         if base not in bases and not base.startswith("@"):
             ops.fail(base, "no such operation")
     for o in operations:
-        if o.base in sections:
+        if o.base in sections and o.type in sections[o.base].get("types", o.type).split():
             for width in machine.keys:
                 row = Row(o, sections, machine, width)
                 if row.text:
