@@ -364,7 +364,7 @@ class Row:
         name = self.get(letter) or self.op.domain(letter)
         if name not in ops.DOMAINS:
             ops.fail(self.symbol, f"{letter}: no domain '{name}'")
-        return f"AS_OP_{name.upper()}"
+        return name
 
     def symbols(self):
         yield self.symbol + "_once"
@@ -383,10 +383,11 @@ class Row:
         text = "; ".join(self.instructions(self.letters(self.text)))
         link = f'"{self.linkop or self.link}"' if self.link else "NULL"
         values = f'"{self.get("values")}"' if self.get("values") else "NULL"
+        domains = ", ".join(f".{n} = AS_OP_{self.domain(n).upper()}" for n in "abc")
         return (f"    {{.op = \"{self.op.name}\", .width = AS_NATIVE_{str(self.width or 'scalar').upper()}, "
                 f".lanes = {self.lanes}, .lane_bytes = {self.lane // 8 if self.width == SVE else 0}, .needs = {needs},\n     .text = \"{text}\", .link = {link}, "
-                f".wanted = \"{self.wanted()}\", .values = {values},\n     .a = {self.domain('a')}, .b = {self.domain('b')}, "
-                f".c = {self.domain('c')}, .once = {self.symbol}_once, .step = {self.symbol}_"
+                f".wanted = \"{self.wanted()}\", .values = {values},\n     {domains}, "
+                f".once = {self.symbol}_once, .step = {self.symbol}_"
                 f"{'step' if self.link else 'once'},\n     .bodies = {{\n{bodies}     }}}},\n")
 
 

@@ -106,6 +106,28 @@ UNIT_TEST(test_about)
     }
 }
 
+/* They tell where a CPU's operands are other ones than a device's, and by how much its results may be off. */
+UNIT_TEST(test_about_operands)
+{
+    for (const struct as_native *n = as_natives; n->op; n++) {
+        const struct as_op *op = as_op_find(n->op);
+        const struct as_word *about = as_op_about;
+        while (about->name && strcmp(about->name, n->op) != 0)
+            about++;
+        assert_non_null(about->name);
+        const char *values = told(about, "values on a CPU"), *error = told(about, "allowed error");
+        const bool other = n->a != op->a || (op->args > 1 && n->b != op->b) || (op->args > 2 && n->c != op->c);
+        if (!values ? other || n->values : other && strcmp(values, n->values ? n->values : "") == 0)
+            fail_msg("%s: values on a CPU: %s", n->op, values ? values : "not told");
+        assert_true(!n->values || strstr(values, n->values));
+        const bool is_off = op->ulp[AS_DIALECT_HOST] > 0;
+        if (is_off != (strstr(error, "on a CPU") != NULL))
+            fail_msg("%s: allowed error: %s", n->op, error);
+    }
+    if (!as_natives[0].op)
+        skip();
+}
+
 /* ---- correct ---- */
 
 UNIT_TEST(test_all_agree)
@@ -183,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),          cmocka_unit_test(test_needs),       cmocka_unit_test(test_all_agree),
         cmocka_unit_test(test_all_code),       cmocka_unit_test(test_which_cells), cmocka_unit_test(test_about),
+        cmocka_unit_test(test_about_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
