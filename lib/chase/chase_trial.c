@@ -5,23 +5,13 @@
 
 #include <math.h>
 
-/* Without a clock the time counts all the same: what prevents it is not the trial's failure. */
-static enum as_status chase_trial_unclocked(enum as_status st, struct as_chase *c)
-{
-    if (st != AS_UNSUPPORTED)
-        return st;
-    as_tick_finish(c->tick);
-    c->tick = NULL;
-    return AS_OK;
-}
-
 /* Beyond the caches a chase waits for memory, which has another clock. */
 static enum as_status chase_trial_clock(struct as_chase *c, struct as_trial_context *tc, struct as_error *err)
 {
     const struct as_device_info *info = &tc->dev->info;
     if (as_info_only_host_kernels(info) || c->footprint > as_info_memory_least(info, NULL, 1) / 4)
         return AS_OK;
-    return chase_trial_unclocked(as_tick_prepare(&c->tick, tc, false, err), c);
+    return as_tick_prepare_optional(&c->tick, tc, err);
 }
 
 enum as_status as_chase_trial_prepare(struct as_trial_context *tc, struct as_chase *c, const struct as_chase_desc *desc,
@@ -44,7 +34,7 @@ enum as_status as_chase_trial_sample(void *chase, uint64_t reps, struct as_sampl
     struct as_chase *c = chase;
     enum as_status st = as_chase_run(c, reps, &out->value, &out->seconds, err);
     if (!st && c->tick)
-        st = chase_trial_unclocked(as_tick_measure(c->tick, out->seconds, &c->clock_hz, err), c);
+        st = as_tick_measure_optional(&c->tick, out->seconds, &c->clock_hz, err);
     out->clock_hz = c->clock_hz;
     return st;
 }

@@ -8,10 +8,11 @@ import ops
 
 # Domains of operands, in words.
 VALUES = {"any": "any bits", "odd": "odd", "high": "top bits set", "divisor": "3 to 17", "unit": "1 to 2",
-          "half": "0.25 to 0.75", "opposite": "alternating x and -x", "inverse": "alternating x and 1/x",
+          "half": "0.25 to 0.75", "opposite": "0.75 and -0.75 in turn", "inverse": "1.375 and 1/1.375 in turn",
           "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
           "bytes": "byte selectors", "bytes4": "byte selectors, one per byte", "neutral": "1", "near": "0.875 to 1.125",
           "dense": "15 of 16 bits set", "sparse": "one of 16 bits set", "mantissa": "mantissa bits"}
+MANTISSA = {"f32": 23, "f64": 52}  # of results whose error is told as a ratio
 CPUS = (("x86-64", native.X86), ("aarch64", native.A64))
 
 
@@ -39,16 +40,26 @@ def on_cpu(rows):
     return " | ".join(f"{', '.join(w)}: {text}" for text, w in widths.items())
 
 
+def cpu_values(op, rows):
+    """The operands' domains that differ from those of devices, and what its rows note."""
+    own = {f"{n} {VALUES[row.domain(n)]}" for row in rows for n in "abc"
+           if f"${n}" in row.text and (n not in "abc"[:op.args] or row.domain(n) != op.domain(n))}
+    return "; ".join(sorted(own) + sorted({row.get("values") for row in rows} - {None}))
+
+
 def wanted(op):
     names = (("NVIDIA", op.get("sass")), ("AMD", op.amd()))
     return "; ".join(f"{' or '.join(n.split())} ({of})" for of, n in names if n) or "any"
 
 
-def error(op):
-    ulps = [f"{op.get('ulp', '0', d)} in {d}" for d in ops.DIALECTS if op.text(d) and op.get("ulp", "0", d) != "0"]
-    parts = [f"ulp: {', '.join(ulps)}"] if ulps else []
+def error(op, on_a_cpu):
+    places = [(d, f" in {d}") for d in ops.DIALECTS if op.text(d)] + [("host", " on a CPU")] * on_a_cpu
+    ulps = [(float(op.get("ulp", "0", d)), where) for d, where in places]
+    few = [f"{n:g}{where}" for n, where in ulps if 0 < n < 1000]
+    parts = [f"ulp: {', '.join(few)}"] if few else []
     parts += [f"{op.get('abs')} absolute"] if op.get("abs") else []
-    parts += [f"{op.get(f'abs.{d}')} in {d}" for d in ops.DIALECTS if op.get(f"abs.{d}")]
+    parts += [f"{op.get(f'abs.{d}')}{where}" for d, where in places if op.get(f"abs.{d}")]
+    parts += [f"{n / 2 ** MANTISSA[op.result]:.2%} of the result{where}" for n, where in ulps if n >= 1000]
     return "; or ".join(parts) or "none: bit for bit"
 
 
@@ -81,12 +92,11 @@ def more(op, cpus):
         yield dialect, in_dialect(op, dialect)
     for name, _ in CPUS:
         yield name, on_cpu(cpus[name]) or "no instruction"
-    noted = {row.get("values") for rows in cpus.values() for row in rows} - {None}
-    if noted:
-        yield "values on a CPU", "; ".join(sorted(noted))
+    if on_a_cpu := cpu_values(op, [row for rows in cpus.values() for row in rows]):
+        yield "values on a CPU", on_a_cpu
     yield "machine code", f"in every step: {wanted(op)}"
     yield "reference", f"{op.letters(op.get('host'))}{rounded}"
-    yield "allowed error", error(op)
+    yield "allowed error", error(op, any(cpus.values()))
     yield "chain", chain(op)
     yield "operands", forms(op)
 

@@ -12,7 +12,8 @@ without the type. Its keys, each optionally followed by a type ("x86v.f32"; an e
   ...apart the instructions for independent results, if those of the chain overwrite $a
   ...want  the operation's instruction, if it is not the first after mov
   linkop   the operation that the link corresponds to
-  values   operands in words, where the time depends on them
+  values   operands in words, where the time depends on them: "divisor 3 to 31"
+  types    the types that have it, if not all of the operation's
   a b c    domains of the operands, if they differ from those of devices
   as       templates: sections [@NAME] with the same keys, whose instructions follow one another. In them OP stands for the
            value of op.KEY, op.x86 or op.a64, each optionally followed by a type; "and.16b": of operands as 16 bytes
@@ -363,7 +364,7 @@ class Row:
         name = self.get(letter) or self.op.domain(letter)
         if name not in ops.DOMAINS:
             ops.fail(self.symbol, f"{letter}: no domain '{name}'")
-        return f"AS_OP_{name.upper()}"
+        return name
 
     def symbols(self):
         yield self.symbol + "_once"
@@ -382,10 +383,11 @@ class Row:
         text = "; ".join(self.instructions(self.letters(self.text)))
         link = f'"{self.linkop or self.link}"' if self.link else "NULL"
         values = f'"{self.get("values")}"' if self.get("values") else "NULL"
+        domains = ", ".join(f".{n} = AS_OP_{self.domain(n).upper()}" for n in "abc")
         return (f"    {{.op = \"{self.op.name}\", .width = AS_NATIVE_{str(self.width or 'scalar').upper()}, "
                 f".lanes = {self.lanes}, .lane_bytes = {self.lane // 8 if self.width == SVE else 0}, .needs = {needs},\n     .text = \"{text}\", .link = {link}, "
-                f".wanted = \"{self.wanted()}\", .values = {values},\n     .a = {self.domain('a')}, .b = {self.domain('b')}, "
-                f".c = {self.domain('c')}, .once = {self.symbol}_once, .step = {self.symbol}_"
+                f".wanted = \"{self.wanted()}\", .values = {values},\n     {domains}, "
+                f".once = {self.symbol}_once, .step = {self.symbol}_"
                 f"{'step' if self.link else 'once'},\n     .bodies = {{\n{bodies}     }}}},\n")
 
 
@@ -395,7 +397,7 @@ def rows_of(operations, sections, machine):
         if base not in bases and not base.startswith("@"):
             ops.fail(base, "no such operation")
     for o in operations:
-        if o.base in sections:
+        if o.base in sections and o.type in sections[o.base].get("types", o.type).split():
             for width in machine.keys:
                 row = Row(o, sections, machine, width)
                 if row.text:

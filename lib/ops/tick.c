@@ -104,6 +104,26 @@ enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, st
     return AS_OK;
 }
 
+static enum as_status tick_optional(enum as_status st, struct as_tick **t)
+{
+    if (st != AS_UNSUPPORTED)
+        return st;
+    as_tick_finish(*t);
+    *t = NULL;
+    return AS_OK;
+}
+
+enum as_status as_tick_prepare_optional(struct as_tick **t, struct as_trial_context *tc, struct as_error *err)
+{
+    return tick_optional(as_tick_prepare(t, tc, false, err), t);
+}
+
+enum as_status as_tick_measure_optional(struct as_tick **t, double seconds, double *hz, struct as_error *err)
+{
+    *hz = NAN;
+    return *t ? tick_optional(as_tick_measure(*t, seconds, hz, err), t) : AS_OK;
+}
+
 void as_tick_finish(struct as_tick *t)
 {
     if (t)

@@ -16,6 +16,10 @@ enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc
                                struct as_error *err);
 /* Clock in Hz, right after a sample of that length; takes about as long. */
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);
+/* The same where the number does not need the clock: what prevents calibrating is not the trial's failure. Without a
+ * clock *t is NULL, and measuring gives NAN. */
+enum as_status as_tick_prepare_optional(struct as_tick **t, struct as_trial_context *tc, struct as_error *err);
+enum as_status as_tick_measure_optional(struct as_tick **t, double seconds, double *hz, struct as_error *err);
 /* Launches two bodies with this many turns: the difference in seconds, and the seconds of the longer one. */
 typedef enum as_status (*as_tick_pair_fn)(void *user, uint32_t turns, double *difference_s, double *longer_s,
                                           struct as_error *err);

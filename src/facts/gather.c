@@ -298,6 +298,18 @@ const struct as_cell *as_cells_best(const struct as_cell *const *cells, size_t n
     return best;
 }
 
+size_t as_cells_clocks(const struct as_cell *const *cells, size_t n, double *hz, double *off)
+{
+    size_t found = 0;
+    *off = 1;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(cells[i]->clock_hz) && cells[i]->clock_hz > 0) {
+            hz[found++] = cells[i]->clock_hz;
+            *off = fmax(*off, as_cell_note(cells[i], "clock_off"));
+        }
+    return found;
+}
+
 struct as_interval as_spread_interval(double *v, size_t n)
 {
     as_sort(v, n);

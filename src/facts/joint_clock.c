@@ -59,17 +59,12 @@ static void say_clock(struct as_fact *f, double median, const char *seen)
 
 static void derive_clock(struct as_rule_context *c)
 {
-    double *hz = malloc(c->n * sizeof *hz), off = 1;
-    size_t n = 0;
+    double *hz = malloc(c->n * sizeof *hz), off;
     if (!hz) {
         c->status = as_nomem(c->err, c->n * sizeof *hz, "clocks");
         return;
     }
-    for (size_t i = 0; i < c->n; i++)
-        if (isfinite(c->cells[i]->clock_hz) && c->cells[i]->clock_hz > 0) {
-            hz[n++] = c->cells[i]->clock_hz;
-            off = fmax(off, as_cell_note(c->cells[i], "clock_off"));
-        }
+    const size_t n = as_cells_clocks(c->cells, c->n, hz, &off);
     struct as_fact *f = n ? as_fact_add(c, AS_FACT_CLOCK, NULL, NULL) : NULL;
     if (f) {
         double median = as_median(hz, n), low = as_quantile(hz, n, 0.05), high = as_quantile(hz, n, 0.95);

@@ -188,6 +188,8 @@ size_t as_cells_keep_best(const struct as_cell **cells, size_t n, const char *co
 bool as_cell_is_larger(const struct as_cell *a, const struct as_cell *b); /* by the axis size */
 bool as_cell_is_faster(const struct as_cell *a, const struct as_cell *b); /* by the median */
 double as_cell_size(const struct as_cell *cell);                          /* 0 without the axis */
+/* The clocks of those cells that have one, and by which factor they may be off. Returns how many. */
+size_t as_cells_clocks(const struct as_cell *const *cells, size_t n, double *hz, double *off);
 /* Sorts v. The interval of its median; of fewer than six values their range. */
 struct as_interval as_spread_interval(double *v, size_t n);
 

@@ -348,30 +348,24 @@ static void latency_add_size(struct as_rule_context *c, const struct as_curve *c
     as_curve_evidence(f, curve, p->first, past);
 }
 
-/* The plateau's latency at the median clock of its cells. */
+/* The plateau's latency at the median clock of its cells, with the scatter of both. */
 static void add_cycles(struct as_rule_context *c, const struct as_curve *curve, const struct level *level)
 {
     const struct as_plateau *p = level->plateau;
     const bool is_memory = strcmp(level->name, "memory") == 0;
     const char *instrument = latency_instrument(c, curve->cells[p->first]);
     char text[160];
-    double clock[CURVE_MAX], off = 1;
-    size_t n = 0;
-    for (size_t i = p->first; i <= p->last; i++) {
-        double hz = curve->cells[i]->clock_hz;
-        if (isfinite(hz) && hz > 0) {
-            clock[n++] = hz;
-            off = fmax(off, as_cell_note(curve->cells[i], "clock_off"));
-        }
-    }
+    double clock[CURVE_MAX], off;
+    const size_t n = as_cells_clocks(curve->cells + p->first, p->last - p->first + 1, clock, &off);
     if (n == 0)
         return;
     struct as_fact *f = as_fact_add(c, is_memory ? AS_FACT_MEMORY_LATENCY_CYCLES : AS_FACT_CACHE_LATENCY_CYCLES, NULL,
                                     AS_BY(.object = level->name, .level = level->key));
     if (!f)
         return;
-    const double by = as_median(clock, n) * 1e-9;
-    as_fact_number(f, p->level * by, (struct as_interval){p->ci.lo * by / off, p->ci.hi * by * off});
+    const struct as_interval hz = as_spread_interval(clock, n);
+    as_fact_number(f, p->level * as_median(clock, n) * 1e-9,
+                   (struct as_interval){p->ci.lo * hz.lo * 1e-9 / off, p->ci.hi * hz.hi * 1e-9 * off});
     as_fact_say(f, "A dependent load %s %s takes %s", is_memory ? "from" : "that hits",
                 level->said[0] ? level->said : level->name, as_fact_noted_text(f, "", instrument, text, sizeof text));
     as_curve_evidence(f, curve, p->first, p->last);

@@ -167,7 +167,8 @@ struct state {
     uint64_t shift; /* pieces between the starts of workgroups */
     uint32_t spread;
     uint64_t first;       /* piece with which the next launch begins */
-    struct as_tick *tick; /* of the latency, where kernels have no cycle counter; else NULL */
+    bool by_rounds;       /* the latency, where kernels have no cycle counter */
+    struct as_tick *tick; /* the clock of these rounds; NULL: unknown */
     int wrong;
 };
 
@@ -382,10 +383,11 @@ static enum as_status async_copy_prepare(struct as_trial_context *tc, void *stat
     as_note_number(tc, "workgroups", (double)s->workgroups);
     as_note_number(tc, "group_threads", (double)p->threads);
     as_note_number(tc, "bytes_in_flight", (double)(p->bytes * p->stages));
-    if (!st && p->what == LATENCY)
-        st = as_tick_prepare(&s->tick, tc, false, err);
+    s->by_rounds = p->what == LATENCY && !(tc->dev->info.capabilities & AS_CAP_CYCLES);
+    if (!st && s->by_rounds)
+        st = as_tick_prepare_optional(&s->tick, tc, err);
     if (p->what == LATENCY)
-        as_note_number(tc, s->tick ? AS_NOTE_AT_MOST : "clocked", 1);
+        as_note_number(tc, s->by_rounds ? AS_NOTE_AT_MOST : "clocked", 1);
     if (p->what == ISSUE)
         as_note_number(tc, "bytes_per_instruction", (double)(p->bytes / async_copy_instructions(p)));
     if (s->workgroups == 1)
@@ -400,7 +402,7 @@ static enum as_status async_copy_round(struct state *s, uint64_t reps, struct as
     out->seconds = 0;
     enum as_status st = async_copy_time(s, (uint32_t)s->shape.stages, reps, &span, &out->seconds, err);
     if (!st)
-        st = as_tick_measure(s->tick, out->seconds, &out->clock_hz, err);
+        st = as_tick_measure_optional(&s->tick, out->seconds, &out->clock_hz, err);
     out->value = span / (double)reps * 1e9;
     return st;
 }
@@ -408,7 +410,7 @@ static enum as_status async_copy_round(struct state *s, uint64_t reps, struct as
 /* From the start of each copy until it has arrived, by the kernel's clock. */
 static enum as_status async_copy_latency(struct state *s, uint64_t reps, struct as_sample *out, struct as_error *err)
 {
-    if (s->tick)
+    if (s->by_rounds)
         return async_copy_round(s, reps, out, err);
     enum as_status st = async_copy_launch(s, (uint32_t)s->shape.stages, reps, &out->seconds, err);
     if (!st)

@@ -162,13 +162,16 @@ UNIT_TEST(test_issue)
 enum { FMA = 128, TICK_STEPS = 192, TICK_CYCLES = 1024 * 4 / FMA, LATENCY_TILE = 1024, LATENCY_NS = 700 };
 static const double CLOCK_HZ = 1.5e9;
 
+static bool flat; /* operations take no time, so that none tell the clock */
+
 /* A round takes so long, whatever a launch takes. */
 static void run_unclocked(const char *name, void *const *args)
 {
     uint32_t turns;
     if (strcmp(name, "copy") != 0) {
         memcpy(&turns, args[6], sizeof turns);
-        toy.launch_s = 2e-5 + turns * (TICK_STEPS / (strcmp(name, "whole_body") ? 2.0 : 1)) * TICK_CYCLES / CLOCK_HZ;
+        toy.launch_s =
+            2e-5 + !flat * turns * (TICK_STEPS / (strcmp(name, "whole_body") ? 2.0 : 1)) * TICK_CYCLES / CLOCK_HZ;
         return;
     }
     const uint32_t rounds = number(args, 9) + number(args, 10), words = LATENCY_TILE / 4, threads = LATENCY_TILE / 16;
@@ -183,26 +186,33 @@ static void run_unclocked(const char *name, void *const *args)
     toy.launch_s = 5e-5 + rounds * LATENCY_NS * 1e-9;
 }
 
+static const char latency_axes[] = "what=latency path=load level=L2 tile=1024 stages=1";
+
+static void unclocked_toy(void)
+{
+    early = flat = false;
+    kernel_timer_toy(&toy);
+    toy.dev.info.capabilities = AS_CAP_SOURCE;
+    toy.dev.info.unit_fma = FMA;
+    toy.dev.info.is_host_cpu = false;
+    toy.dev.info.caches_n = 1;
+    toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
+    strcpy(toy.dev.info.dialect, "metal");
+    toy.kernel = run_unclocked;
+}
+
 /* By launches of two lengths, in cycles of the calibrated clock; as a bound, since a round has more than the copy. */
 UNIT_TEST(test_latency_without_a_clock)
 {
-    static const char axes[] = "what=latency path=load level=L2 tile=1024 stages=1";
     for (int wrong = 0; wrong < 2; wrong++) {
         struct toy_trial v;
         struct as_error err = {0};
         struct as_sample out;
         char why[160];
+        unclocked_toy();
         early = wrong;
-        kernel_timer_toy(&toy);
-        toy.dev.info.capabilities = AS_CAP_SOURCE;
-        toy.dev.info.unit_fma = FMA;
-        toy.dev.info.is_host_cpu = false;
-        toy.dev.info.caches_n = 1;
-        toy.dev.info.caches[0] = (struct as_cache){.level = 2, .kind = 'u', .size = 4 << 20};
-        strcpy(toy.dev.info.dialect, "metal");
-        toy.kernel = run_unclocked;
-        assert_int_equal(applies(&toy, axes, NULL), AS_APPLIES);
-        toy_prepare(&toy, &as_probe_async_copy, axes, &v, NULL);
+        assert_int_equal(applies(&toy, latency_axes, NULL), AS_APPLIES);
+        toy_prepare(&toy, &as_probe_async_copy, latency_axes, &v, NULL);
         assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"at_most\":1"));
         assert_null(strstr(as_buf_get(&v.tc.detail), "clocked"));
         assert_int_equal(as_probe_async_copy.sample(v.state, 1000, &out, &err), AS_OK);
@@ -212,7 +222,29 @@ UNIT_TEST(test_latency_without_a_clock)
         toy_finish(&as_probe_async_copy, &v);
         assert_int_equal(toy.live, 0);
         toy.dev.info.warp = 1;
-        assert_int_equal(applies(&toy, axes, "one after another"), AS_INAPPLICABLE);
+        assert_int_equal(applies(&toy, latency_axes, "one after another"), AS_INAPPLICABLE);
+    }
+}
+
+/* Where operations do not tell the clock, from the start or in a sample, the time counts all the same. */
+UNIT_TEST(test_latency_without_calibration)
+{
+    for (int from_the_start = 0; from_the_start < 2; from_the_start++) {
+        struct toy_trial v;
+        struct as_error err = {0};
+        struct as_sample out;
+        unclocked_toy();
+        flat = from_the_start;
+        toy_prepare(&toy, &as_probe_async_copy, latency_axes, &v, NULL);
+        assert_non_null(strstr(as_buf_get(&v.tc.detail), "\"at_most\":1"));
+        flat = true;
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(as_probe_async_copy.sample(v.state, 1000, &out, &err), AS_OK);
+            assert_true(fabs(out.value - LATENCY_NS) < 1e-3);
+            assert_true(isnan(out.clock_hz));
+        }
+        toy_finish(&as_probe_async_copy, &v);
+        assert_int_equal(toy.live, 0);
     }
 }
 
@@ -245,9 +277,13 @@ UNIT_TEST(test_runs)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applies), cmocka_unit_test(test_early_read),
-        cmocka_unit_test(test_issue),   cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_runs),    cmocka_unit_test(test_latency_without_a_clock),
+        cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_early_read),
+        cmocka_unit_test(test_issue),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_latency_without_a_clock),
+        cmocka_unit_test(test_latency_without_calibration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
