@@ -168,6 +168,8 @@ static bool flat; /* operations take no time, so that none tell the clock */
 static void run_unclocked(const char *name, void *const *args)
 {
     uint32_t turns;
+    if (strcmp(name, "tell") == 0) /* its compute unit */
+        return;
     if (strcmp(name, "copy") != 0) {
         memcpy(&turns, args[6], sizeof turns);
         toy.launch_s =
