@@ -1,5 +1,4 @@
 /* sharing: does the CPU use memory of an allocator at the kernels' address? See method.md. */
-#include "answers.h"
 #include "lib/buffers/buffers.h"
 
 #include "base/guarded.h"
@@ -12,7 +11,14 @@
 
 extern const char as_kernel_sharing[];
 
-/* In the order of as_sharing_found. */
+/* The value of a sample; the worse the larger. */
+enum found {
+    ONE_ADDRESS = 1,
+    NO_ACCESS,
+    OTHER_VALUE,
+    READ_ONLY,
+    ONE_WAY,
+};
 static const char *const answers[] = {"at one address",
                                       "CPU has no access",
                                       "CPU finds another value",
@@ -28,7 +34,7 @@ struct state {
     struct as_kernel *tell, *look;
     struct as_memory *block, *out;
     uint64_t value; /* that the block holds last */
-    enum as_sharing_found found;
+    enum found found;
 };
 
 static enum as_applies sharing_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
@@ -85,14 +91,14 @@ static enum as_status sharing_try(struct state *s, struct as_error *err)
     const uint64_t by_cpu = ~s->value;
     void *at = (void *)(uintptr_t)out[0];
     if (!as_read_guarded(at, &seen, sizeof seen))
-        s->found = AS_SHARING_NO_ACCESS;
+        s->found = NO_ACCESS;
     else if (seen != s->value)
-        s->found = AS_SHARING_OTHER_VALUE;
+        s->found = OTHER_VALUE;
     else if (!as_write_guarded(at, &by_cpu, sizeof by_cpu))
-        s->found = AS_SHARING_READ_ONLY;
+        s->found = READ_ONLY;
     else {
         st = sharing_launch(s, s->look, out, err);
-        s->found = out[1] == by_cpu ? AS_SHARING_ONE_ADDRESS : AS_SHARING_ONE_WAY;
+        s->found = out[1] == by_cpu ? ONE_ADDRESS : ONE_WAY;
     }
     return st;
 }
@@ -132,14 +138,14 @@ static enum as_status sharing_sample(void *state, uint64_t reps, struct as_sampl
 static bool sharing_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
-    const uint64_t expected = s->found == AS_SHARING_ONE_ADDRESS ? ~s->value : s->value;
+    const uint64_t expected = s->found == ONE_ADDRESS ? ~s->value : s->value;
     uint64_t got = 0;
     struct as_error err = {0};
     if (s->own.dev->memory->read(s->own.dev, s->block, 0, &got, sizeof got, &err)) {
         snprintf(why, why_size, "%s", err.text);
         return false;
     }
-    const bool right = s->found == AS_SHARING_ONE_WAY || got == expected;
+    const bool right = s->found == ONE_WAY || got == expected;
     snprintf(why, why_size,
              right ? "a copy by the driver holds the value stored last"
                    : "a copy by the driver does not hold the value stored last");

@@ -1,18 +1,26 @@
 /* Which memory CPU and kernels use at one address, and where that is not what the driver announces. */
 #include "facts/rule.h"
-#include "answers.h"
 
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const reasons[AS_SHARING_FOUND_N] = {
-    [AS_SHARING_ONE_ADDRESS] = "",
-    [AS_SHARING_NO_ACCESS] = "the CPU has no access at the kernels' address",
-    [AS_SHARING_OTHER_VALUE] = "the CPU finds another value at the kernels' address",
-    [AS_SHARING_READ_ONLY] = "the CPU can only read it",
-    [AS_SHARING_ONE_WAY] = "kernels do not find what the CPU stored",
+/* The probe's values; the worse the larger. */
+enum {
+    ONE_ADDRESS = 1,
+    NO_ACCESS,
+    OTHER_VALUE,
+    READ_ONLY,
+    ONE_WAY,
+    FOUND_N,
+};
+static const char *const reasons[FOUND_N] = {
+    [ONE_ADDRESS] = "",
+    [NO_ACCESS] = "the CPU has no access at the kernels' address",
+    [OTHER_VALUE] = "the CPU finds another value at the kernels' address",
+    [READ_ONLY] = "the CPU can only read it",
+    [ONE_WAY] = "kernels do not find what the CPU stored",
 };
 
 enum { NAMED = 6 };
@@ -21,13 +29,13 @@ enum { NAMED = 6 };
 static int sharing_answer(const struct as_cell *cell)
 {
     const double v = cell->sum.max;
-    return v >= 1 && v < AS_SHARING_FOUND_N ? (int)v : AS_SHARING_NO_ACCESS;
+    return v >= 1 && v < FOUND_N ? (int)v : NO_ACCESS;
 }
 
 static bool sharing_differs(const struct as_cell *cell)
 {
     const double announced = as_cell_note(cell, "announced");
-    return (announced == 1 || announced == 0) && (announced == 1) != (sharing_answer(cell) == AS_SHARING_ONE_ADDRESS);
+    return (announced == 1 || announced == 0) && (announced == 1) != (sharing_answer(cell) == ONE_ADDRESS);
 }
 
 static void sharing_add_difference(struct as_rule_context *c, const struct as_cell *cell)
@@ -40,8 +48,8 @@ static void sharing_add_difference(struct as_rule_context *c, const struct as_ce
     if (!f)
         return;
     as_fact_evidence(f, cell);
-    f->verdict = answer == AS_SHARING_ONE_ADDRESS ? AS_SUPPORTED : AS_REFUTED;
-    if (answer == AS_SHARING_ONE_ADDRESS)
+    f->verdict = answer == ONE_ADDRESS ? AS_SUPPORTED : AS_REFUTED;
+    if (answer == ONE_ADDRESS)
         as_fact_say(f, "CPU and kernels use '%s' memory at one address, which the driver does not announce", allocator);
     else
         as_fact_say(f, "CPU and kernels do NOT use '%s' memory at one address, although the driver announces it: %s",
@@ -53,7 +61,7 @@ static void sharing_list_apart(const struct as_cell *const *cells, size_t n, str
 {
     size_t apart = 0;
     for (size_t i = 0; i < n; i++) {
-        if (sharing_answer(cells[i]) == AS_SHARING_ONE_ADDRESS || ++apart > NAMED)
+        if (sharing_answer(cells[i]) == ONE_ADDRESS || ++apart > NAMED)
             continue;
         as_buf_printf(out, "%s'%s'", apart == 1 ? "; not " : ", ", as_cell_axis(cells[i], "allocator"));
     }
@@ -68,7 +76,7 @@ static void sharing_derive(struct as_rule_context *c)
     size_t shared = 0, differ = 0;
     struct as_buf apart = AS_BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        shared += sharing_answer(cells[i]) == AS_SHARING_ONE_ADDRESS;
+        shared += sharing_answer(cells[i]) == ONE_ADDRESS;
         differ += sharing_differs(cells[i]);
         if (sharing_differs(cells[i]))
             sharing_add_difference(c, cells[i]);
