@@ -217,7 +217,7 @@ static enum as_status toy_launch(struct as_device *dev, const struct as_launch *
                                  struct as_error *err)
 {
     struct toy *t = toy_of(dev);
-    void *args[16];
+    void *args[16] = {0};
     uint64_t values[16];
     struct worker workers[8];
     fill_args(l, args, values);

@@ -76,7 +76,8 @@ def test_what_is_planted_comes_back(assay):
     for size, ns in LEVELS.items():
         expect(median(cells, "latency", size=size) >= 0.99 * ns, f"a level of {ns} ns", cells)
     triad = {a: median(cells, "bandwidth", allocator=a) for a in ("hipMalloc", "hipHostMalloc", "malloc", "__managed__")}
-    expect(max(triad, key=triad.get) == "hipMalloc" and min(triad, key=triad.get) == "__managed__", "statics are slow", triad)
+    slow = triad.pop("__managed__")
+    expect(all(gbs > 2 * slow for gbs in triad.values()), "statics are slow", (slow, triad))
     expect(median(cells, "fault", scenario="device-major") >= 0.5 * MAJOR_NS, "faults of the device cost", cells)
     of = facts(assay)
     major, own = (of[f"fault.throughput.{scenario}.malloc"] for scenario in ("device-major", "cpu-one"))

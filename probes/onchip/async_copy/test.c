@@ -168,14 +168,14 @@ static bool flat; /* operations take no time, so that none tell the clock */
 static void run_unclocked(const char *name, void *const *args)
 {
     uint32_t turns;
-    if (strcmp(name, "tell") == 0) /* its compute unit */
-        return;
-    if (strcmp(name, "copy") != 0) {
+    const bool is_whole = strcmp(name, "whole_body") == 0;
+    if (is_whole || strcmp(name, "half_body") == 0) {
         memcpy(&turns, args[6], sizeof turns);
-        toy.launch_s =
-            2e-5 + !flat * turns * (TICK_STEPS / (strcmp(name, "whole_body") ? 2.0 : 1)) * TICK_CYCLES / CLOCK_HZ;
+        toy.launch_s = 2e-5 + !flat * turns * (TICK_STEPS / (is_whole ? 1 : 2.0)) * TICK_CYCLES / CLOCK_HZ;
         return;
     }
+    if (strcmp(name, "copy") != 0)
+        return;
     const uint32_t rounds = number(args, 9) + number(args, 10), words = LATENCY_TILE / 4, threads = LATENCY_TILE / 16;
     for (uint32_t thread = 0; thread < threads; thread++) {
         uint32_t *sum = (uint32_t *)args[2] + thread;
