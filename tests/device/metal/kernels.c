@@ -47,6 +47,7 @@ static enum as_status code_bytes(const unsigned char *code, size_t bytes, const 
 UNIT_TEST(test_probes)
 {
     static const struct kernel_lack lacks[] = {{"roofline", "type=f64"},
+                                               {"sharing", ""},
                                                {"onchip_lines", "level=L2"},
                                                {"atomics", "type=u64"},
                                                {"atomics", "type=f64"},
