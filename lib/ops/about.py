@@ -93,7 +93,7 @@ def more(op, cpus):
     for name, _ in CPUS:
         yield name, on_cpu(cpus[name]) or "no instruction"
     if on_a_cpu := cpu_values(op, [row for rows in cpus.values() for row in rows]):
-        yield "values on a CPU", on_a_cpu
+        yield "CPU values", on_a_cpu
     yield "machine code", f"in every step: {wanted(op)}"
     yield "reference", f"{op.letters(op.get('host'))}{rounded}"
     yield "allowed error", error(op, any(cpus.values()))

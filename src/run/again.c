@@ -131,15 +131,6 @@ static enum as_status plan_again(const struct again *a, struct as_engine *e, str
     return st;
 }
 
-/* Waits until no other run of assay measures: what that run uses does not count. */
-static enum as_status again_lock(const struct as_engine *e, struct as_meanwhile *m, int *lock, struct as_error *err)
-{
-    const struct as_meanwhile wait = as_meanwhile_begin();
-    const enum as_status st = as_lock_machine(e->options, e->options->budget_s, lock, err);
-    as_meanwhile_leave_out(m, &wait);
-    return st;
-}
-
 static enum as_status measure_again(struct again *a, struct as_engine *e, struct as_run *run,
                                     struct as_run_result *result, struct as_meanwhile *m, struct as_error *err)
 {
@@ -150,7 +141,7 @@ static enum as_status measure_again(struct again *a, struct as_engine *e, struct
     snprintf(name, sizeof name, AS_AGAIN_SUITE, (long long)a->old->id);
     enum as_status st = plan_again(a, e, &plan, err);
     if (!st && as_engine_needs_lock(e->slots, e->slots_n))
-        st = again_lock(e, m, &lock, err);
+        st = as_meanwhile_lock(m, e->options, budget, &lock, err);
     if (!st)
         st = as_engine_fill_run(run, e->options, name, e->slots, e->slots_n, err);
     if (!st)

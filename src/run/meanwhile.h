@@ -2,7 +2,7 @@
 #ifndef AS_RUN_MEANWHILE_H
 #define AS_RUN_MEANWHILE_H
 
-#include "store/store.h"
+#include "run/run.h"
 
 /* Counted from before the workers start, so that all their work counts as assay's. */
 struct as_meanwhile {
@@ -10,11 +10,10 @@ struct as_meanwhile {
 };
 
 struct as_meanwhile as_meanwhile_begin(void);
-/* Leaves out the time since `wait` began. */
-void as_meanwhile_leave_out(struct as_meanwhile *m, const struct as_meanwhile *wait);
-/* CPUs that others used on average; NAN unknown. Only once the workers have ended. */
-double as_meanwhile_cpus(const struct as_meanwhile *m);
-/* Stores it with the run (as_run_others_cpus). */
+/* as_lock_machine; what another run of assay uses until then does not count. */
+enum as_status as_meanwhile_lock(struct as_meanwhile *m, const struct as_run_options *options, double budget_s,
+                                 int *lock, struct as_error *err);
+/* Stores with the run how many CPUs others used on average (as_run_others_cpus). Only once the workers have ended. */
 enum as_status as_meanwhile_end(const struct as_meanwhile *m, struct as_store *store, struct as_run *run,
                                 struct as_error *err);
 

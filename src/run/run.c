@@ -271,7 +271,7 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
 {
     struct as_engine e = {.store = store, .options = options, .program = options->worker};
     struct as_planning p = {0};
-    struct as_meanwhile m = as_meanwhile_begin(), wait;
+    struct as_meanwhile m = as_meanwhile_begin();
     int lock = -1;
     *result = (struct as_run_result){0};
     double start = as_now();
@@ -282,10 +282,8 @@ enum as_status as_run_start(struct as_store *store, const struct as_run_options 
     e.sentinels_first = p.sentinels_first;
     if (!st)
         st = check_possible(&p, options, err);
-    wait = as_meanwhile_begin();
     if (!st && as_engine_needs_lock(e.slots, e.slots_n))
-        st = as_lock_machine(options, p.run.budget_s, &lock, err);
-    as_meanwhile_leave_out(&m, &wait);
+        st = as_meanwhile_lock(&m, options, p.run.budget_s, &lock, err);
     if (!st)
         st = as_engine_fill_run(&p.run, options, p.name, e.slots, e.slots_n, err);
     if (!st)

@@ -115,10 +115,10 @@ UNIT_TEST(test_about_operands)
         while (about->name && strcmp(about->name, n->op) != 0)
             about++;
         assert_non_null(about->name);
-        const char *values = told(about, "values on a CPU"), *error = told(about, "allowed error");
+        const char *values = told(about, "CPU values"), *error = told(about, "allowed error");
         const bool other = n->a != op->a || (op->args > 1 && n->b != op->b) || (op->args > 2 && n->c != op->c);
         if (!values ? other || n->values : other && strcmp(values, n->values ? n->values : "") == 0)
-            fail_msg("%s: values on a CPU: %s", n->op, values ? values : "not told");
+            fail_msg("%s: CPU values: %s", n->op, values ? values : "not told");
         assert_true(!n->values || strstr(values, n->values));
         const bool is_off = op->ulp[AS_DIALECT_HOST] > 0;
         if (is_off != (strstr(error, "on a CPU") != NULL))

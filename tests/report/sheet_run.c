@@ -53,3 +53,13 @@ struct as_sheet made(void)
     assert_int_equal(as_sheet_make(&run, "cuda:0", &s, &err), AS_OK);
     return s;
 }
+
+const char *details_of(const struct as_sheet_row *row)
+{
+    static char text[400];
+    struct as_buf b = AS_BUF_INIT;
+    as_sheet_details(row, &b);
+    as_copy_text(text, sizeof text, as_buf_get(&b));
+    as_buf_finish(&b);
+    return text;
+}

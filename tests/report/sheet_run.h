@@ -24,5 +24,7 @@ int start(void **state);
 struct as_cell *add_cell(const char *probe, const char *axes, double value, const char *unit);
 struct as_fact *add_fact(const char *id, double value, const char *unit, double claimed);
 struct as_sheet made(void); /* the GPU's; the caller finishes it */
+/* What the row says beside its number; until the next call. */
+const char *details_of(const struct as_sheet_row *row);
 
 #endif

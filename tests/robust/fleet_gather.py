@@ -18,18 +18,8 @@ RANKS, TRIALS = 4, 12
 LAUNCHERS = {"Open MPI": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"], "MPICH": ["mpirun.mpich"]}
 GOES_ON = {"Open MPI": ["--enable-recovery"], "MPICH": ["-disable-auto-cleanup"]}  # where a rank dies
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-SUITE = """[suite]
-trials = 3
-precision = 20%
-devices = null
-[latency]
-size = 16MiB
-allocator = huge_pages
-pattern = random
-"""
-NULL = {"execute": True, "noise": {"sd": 0.002}, "levels": [{"size": 0, "ns": 90, "gbs": 20}],
-        "info": {"threads": 1, "allocators": [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]}}
-SLOW = dict(NULL, sleep=True)
+NULL = harness.memory_device()
+SLOW = harness.slow_memory_device()
 # $SHARED: all have the disk of rank 0. $SAME: the host name of all. A rank of $SLOW measures for long.
 OWN = r"""rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
 hostname "${SAME:-node$rank}"
@@ -52,7 +42,7 @@ def start(assay, *args, mpi="Open MPI", options=(), env=None):
     if not found or os.system("unshare -u true 2>/dev/null"):
         raise Skip(f"{mpi} is not installed, or no host names of its own can be given to a process")
     with open(assay.path("suite.ini"), "w", encoding="utf-8") as f:
-        f.write(SUITE)
+        f.write(harness.MEMORY_SUITE)
     program, assay.program = assay.program, found
     slow = {"SLOW": "", "SLOW_NULL": assay.script(SLOW)["ASSAY_NULL"]}
     try:

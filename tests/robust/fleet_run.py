@@ -17,22 +17,11 @@ from harness import FAILED, MEASURED, OK, PARTLY, REGRESSION, USAGE, Skip, expec
 
 RANKS = 4
 HOST = socket.gethostname().replace("/", "_")
-SUITE = """[suite]
-trials = 3
-precision = 20%
-devices = null
-[latency]
-size = 16MiB
-allocator = huge_pages
-pattern = random
-"""
-ALLOCATORS = [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]
 TRIALS = 12
 
 
 def device(ns=90, **more):
-    return {"execute": True, "noise": {"sd": 0.002}, "info": {"threads": 1, "allocators": ALLOCATORS},
-            "levels": [{"size": 0, "ns": ns, "gbs": 20}], **more}
+    return {**harness.memory_device(ns), **more}
 
 
 RUN = ("run", "--seed", "7")
@@ -50,7 +39,7 @@ def names():
 def suite(assay):
     path = assay.path("suite.ini")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(SUITE)
+        f.write(harness.MEMORY_SUITE)
     return path
 
 
@@ -110,7 +99,7 @@ def runs(assay, name):
 def killed(assay, victims, signal_number=signal.SIGKILL):
     """Ranks that measure for long, some of which are killed when they have trials; those that end by themselves are waited for."""
     args = ["run", suite(assay), "--trials", str(TRIALS), "--folder", "fleet"]
-    ranks = [start_rank(assay, r, "1", *args, script=device(sleep=True)) for r in range(RANKS)]
+    ranks = [start_rank(assay, r, "1", *args, script=harness.slow_memory_device()) for r in range(RANKS)]
     books = {}
     for rank in victims:
         name = names()[rank]
@@ -169,7 +158,7 @@ def test_by_hand(assay):
 def test_a_complete_run_without_numbers(assay):
     """What has failed as a whole is not complete when it is resumed: it is measured again."""
     refused = device()
-    refused["info"] = dict(refused["info"], allocators=[dict(a, why_not="planted") for a in ALLOCATORS])
+    refused["info"] = dict(refused["info"], allocators=[dict(a, why_not="planted") for a in harness.ALLOCATORS])
     for verb, code in ((("run", suite(assay), "--folder", "fleet"), FAILED), (("resume", "fleet"), FAILED)):
         done = assay.run("fleet", *verb, env=assay.script(refused))
         expect(done.code == code and state(assay, HOST)["state"] == "failed" and "measured before" not in done.err, verb[0], done)
@@ -198,7 +187,7 @@ def test_launchers(assay):
 def test_names(assay):
     """Two living processes of one name would write one store."""
     args = ["run", suite(assay), "--trials", str(TRIALS), "--folder", "fleet"]
-    first = start_rank(assay, 1, "1", *args, script=device(sleep=True))
+    first = start_rank(assay, 1, "1", *args, script=harness.slow_memory_device())
     wait_for(lambda: state(assay, names()[1])["run"], "a run", first)
     second = assay.finish(start_rank(assay, 1, "1", *args))
     expect(second.code == FAILED and "another process" in second.err, "the second is refused", second)

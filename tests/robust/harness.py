@@ -27,9 +27,31 @@ SLOW = dict(FAST, sleep=True)  # launches take the time that they report, so tha
 # A trial takes a second (its launches have 64 accesses), a run more than a minute: a busy machine may let the test act late.
 LONG = dict(SLOW, levels=[{"size": 512, "ns": 1, "gbs": 9}, {"size": 4 << 20, "ns": 2e6, "gbs": 9},
                           {"size": 0, "ns": 9, "gbs": 9}])
+# Latency of memory on a scripted device, one line of the data sheet.
+ALLOCATORS = [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]
+MEMORY_SUITE = """[suite]
+trials = 3
+precision = 20%
+devices = null
+[latency]
+size = 16MiB
+allocator = huge_pages
+pattern = random
+"""
 # With stand-ins for drivers only the existence of numbers matters: three cells, each ends after few samples.
 LAUNCH = ["launch", "--set", "what=roundtrip", "--set", "threads=1"]
 SHORT = ["--trials", "1", "--precision", "100%"]
+
+
+def memory_device(ns=90, **info):
+    """Whose memory takes so long."""
+    return {"execute": True, "noise": {"sd": 0.002}, "info": {"threads": 1, "allocators": ALLOCATORS, **info},
+            "levels": [{"size": 0, "ns": ns, "gbs": 20}]}
+
+
+def slow_memory_device(**more):
+    """The same numbers, but a trial takes a second: its first launch does, which gives no number."""
+    return {**memory_device(), "sleep": True, "faults": [{"do": "slow", "launch": 1, "factor": 1000}], **more}
 
 
 # `make test` runs a part of what `make check` runs.

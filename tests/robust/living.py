@@ -11,24 +11,14 @@ import sys
 import harness
 from harness import OK, REGRESSION, USAGE, expect, expect_refused
 
-ALLOCATORS = [{"name": "malloc"}, {"name": "mmap"}, {"name": "thp"}]
-SUITE = """[suite]
-trials = 3
-precision = 20%
-devices = null
-[latency]
-size = 16MiB
-allocator = huge_pages
-pattern = random
-"""
+SUITE = harness.MEMORY_SUITE
 BASE_PAGES = SUITE.replace("huge_pages", "base_pages")
 LATENCY, BASE = "memory.latency", "memory.latency.base_pages"
 
 
 def memory(ns, driver="1.0", **more):
     """A device whose memory takes so long."""
-    return {"execute": True, "noise": {"sd": 0.002}, "info": {"driver": driver, "threads": 1, "allocators": ALLOCATORS},
-            "levels": [{"size": 0, "ns": ns, "gbs": 20}], **more}
+    return {**harness.memory_device(ns, driver=driver), **more}
 
 
 def measure(assay, script, text=SUITE, *more):

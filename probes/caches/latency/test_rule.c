@@ -29,9 +29,8 @@ static void add_curve(struct made *m, const char *allocator, const char *pattern
     }
 }
 
-static void test_cache(void **state)
+UNIT_TEST(test_cache)
 {
-    (void)state;
     for (int octave_points = 1; octave_points <= 4; octave_points *= 4) {
         struct made m;
         made_cpu(&m);
@@ -78,9 +77,8 @@ static void reject(struct made *m, double above, double below)
 }
 
 /* Each run measures on the same pages, however long the curve on other pages is. */
-static void test_pages(void **state)
+UNIT_TEST(test_pages)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     add_curve(&m, "mmap", "random", 6 * MiB, 4);
@@ -90,9 +88,8 @@ static void test_pages(void **state)
     made_end(&m);
 }
 
-static void test_cache_with_hole(void **state)
+UNIT_TEST(test_cache_with_hole)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     add_curve(&m, "thp", "random", INFINITY, 1);
@@ -107,9 +104,8 @@ static void test_cache_with_hole(void **state)
 
 /* A last cache that others fill has no plateau: the curve rises from L2 to memory, and the middle of the rise lies
  * nearer to L3 than to L2. */
-static void test_cache_with_a_slow_rise(void **state)
+UNIT_TEST(test_cache_with_a_slow_rise)
 {
-    (void)state;
     static const double ns[] = {1.1, 1.1, 1.1, 1.1, 3.85, 3.85, 3.86, 4.89, 9.6, 13.6, 16, 22, 131, 140, 150, 153};
     struct made m;
     made_cpu(&m);
@@ -208,7 +204,7 @@ static void sweep_add(struct made *m, const struct sweep *sweep)
 
 /* A level's number comes from sizes beyond the cache before it and, of a last cache that others use, only where the
  * curve tells it from memory. */
-static void test_levels_come_from_their_own_sizes(void **state)
+UNIT_TEST(test_levels_come_from_their_own_sizes)
 {
     static const struct {
         const char *id, *name;
@@ -217,7 +213,6 @@ static void test_levels_come_from_their_own_sizes(void **state)
                   {"cache.L2.latency", "L2", 32 * KiB, MiB},
                   {"cache.L3.latency", "L3", MiB, 32 * MiB},
                   {"memory.latency", "memory", 32 * MiB, INFINITY}};
-    (void)state;
     for (size_t k = 0; k < sizeof sweeps / sizeof *sweeps; k++) {
         struct made m;
         sweep_add(&m, &sweeps[k]);
@@ -236,9 +231,8 @@ static void test_levels_come_from_their_own_sizes(void **state)
 }
 
 /* With hardly any size between two levels every reported size fits, so none is confirmed. */
-static void test_cache_with_wide_hole(void **state)
+UNIT_TEST(test_cache_with_wide_hole)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     add_curve(&m, "thp", "random", INFINITY, 1);
@@ -254,9 +248,8 @@ static void test_cache_with_wide_hole(void **state)
 
 /* A rise by a third before sizes without a valid number is no end that could refute a reported size; a rise by a factor
  * of two is. */
-static void test_cache_that_fades_into_a_hole(void **state)
+UNIT_TEST(test_cache_that_fades_into_a_hole)
 {
-    (void)state;
     for (int twice = 0; twice < 2; twice++) {
         struct made m;
         made_cpu(&m);
@@ -278,9 +271,8 @@ static void test_cache_that_fades_into_a_hole(void **state)
 }
 
 /* A reported size that the curve refutes, a cache that cannot be identified, a rejected curve. */
-static void test_cache_claims(void **state)
+UNIT_TEST(test_cache_claims)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     m.info.caches[3].size = 250 << 20; /* reported in full, but only a slice is usable */
@@ -324,13 +316,12 @@ static void test_cache_claims(void **state)
 
 /* A plateau behind the last cache of the cores belongs to the memory-side cache, and only sizes four times as large are
  * memory. Without that cache the same curve calls 256 MiB memory. */
-static void test_memory_side(void **state)
+UNIT_TEST(test_memory_side)
 {
     static const struct {
         const char *source, *says;
     } sources[] = {{"kfd", "Infinity Cache capacity: 256 to 512 MiB, in agreement with the reported 256 MiB"},
                    {"table", "in agreement with the published 256 MiB"}};
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         struct made m;
         made_gpu_minimal(&m);
@@ -360,9 +351,8 @@ static void test_memory_side(void **state)
     }
 }
 
-static void test_tlb_by_pattern(void **state)
+UNIT_TEST(test_tlb_by_pattern)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     add_curve(&m, "mmap", "random", 8 * MiB, 1);
@@ -382,9 +372,8 @@ static void test_tlb_by_pattern(void **state)
 }
 
 /* By the medians, the clock is above its maximum and there are steps between levels; by the intervals neither. */
-static void test_undecided_by_medians(void **state)
+UNIT_TEST(test_undecided_by_medians)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     m.share = 0.6;
@@ -404,9 +393,8 @@ static void test_undecided_by_medians(void **state)
 }
 
 /* The scatter of the clock is in the cycles: of 1.5 ns at 3.0 to 3.4 GHz there may be 4.5 to 5.1. */
-static void test_cycles_of_a_scattered_clock(void **state)
+UNIT_TEST(test_cycles_of_a_scattered_clock)
 {
-    (void)state;
     struct made m;
     made_cpu(&m);
     add_curve(&m, "thp", "random", INFINITY, 2);
@@ -420,9 +408,8 @@ static void test_cycles_of_a_scattered_clock(void **state)
 }
 
 /* By the medians there is a reach and a cost; by the intervals neither. */
-static void test_tlb_of_wide_intervals(void **state)
+UNIT_TEST(test_tlb_of_wide_intervals)
 {
-    (void)state;
     struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.3};
     for (double size = 4096; size <= 1 << 24; size *= 2)
         for (int huge = 0; huge < 2; huge++) {
@@ -439,9 +426,8 @@ static void test_tlb_of_wide_intervals(void **state)
 }
 
 /* Caches of unknown size: memory is the plateau behind them, if it is long enough. */
-static void test_unknown_caches(void **state)
+UNIT_TEST(test_unknown_caches)
 {
-    (void)state;
     for (int whole = 0; whole < 2; whole++) {
         struct made m;
         made_cpu(&m);
@@ -465,7 +451,7 @@ static void test_unknown_caches(void **state)
 
 /* A GPU's first cache, which no driver reports, ends somewhere between sizes far apart: the reported L2 is the level
  * behind it. */
-static void test_coarse_curve_before_the_only_reported_cache(void **state)
+UNIT_TEST(test_coarse_curve_before_the_only_reported_cache)
 {
     static const struct {
         double size, ns;
@@ -473,7 +459,6 @@ static void test_coarse_curve_before_the_only_reported_cache(void **state)
                   {64 * MiB, 298.5}, {128 * MiB, 333.4}, {256 * MiB, 333}};
     struct made m;
     size_t named = 0;
-    (void)state;
     made_cpu(&m);
     m.info.caches[0] = (struct as_cache){.kind = 'u', .level = 2, .size = 60 << 20};
     m.info.caches_n = 1;

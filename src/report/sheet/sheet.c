@@ -379,15 +379,13 @@ enum as_status as_sheet_make(const struct as_report_run *run, const char *device
             sheet_add_line(run, &s, q, out);
     if (!st)
         st = find_figures(run, &s, out, err);
-    if (!st)
-        st = as_link_counts_read(&s, out->counts, err);
-    if (st) {
+    if (!st && !(st = as_link_counts_read(&s, out->counts, err)))
+        as_link_counts_say(out);
+    if (st)
         as_sheet_finish(out);
-        return st;
-    }
-    add_figures(run, &s, out);
-    as_link_counts_say(out);
-    return AS_OK;
+    else
+        add_figures(run, &s, out);
+    return st;
 }
 
 /* Ids of facts that a line's sources are or stand for, apart by blanks; what names an allocator is none. */
