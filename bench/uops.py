@@ -10,7 +10,7 @@ KINDS = ("latency", "throughput")
 
 
 def references(assay):
-    """The table of this machine's core: the only one whose chip is in the CPU's name; None: there is none."""
+    """The table whose chip is in this CPU's name, or None; and the CPU's name."""
     sheet = json.loads(assay.command("export", "--format", "sheet")[0])
     name = next((d["name"] for d in sheet["devices"] if d["id"] == "cpu"), "")
     tables = [json.loads(line) for line in assay.command("list", "refs", "--json")[0].splitlines() if line.strip()]

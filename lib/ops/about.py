@@ -7,7 +7,7 @@ import native
 import ops
 
 # Domains of operands, in words.
-VALUES = {"any": "any bits", "odd": "odd", "high": "top bits set", "divisor": "3 to 17", "unit": "1 to 2",
+VALUES = {"any": "any bits", "odd": "odd", "high": "upper 16 bits set", "divisor": "3 to 17", "unit": "1 to 2",
           "half": "0.25 to 0.75", "opposite": "0.75 and -0.75 in turn", "inverse": "1.375 and 1/1.375 in turn",
           "whole": "2^20 to 2^22", "shift1": "1 to 15", "small5": "0 to 15", "width": "8 to 16",
           "bytes": "byte selectors", "bytes4": "byte selectors, one per byte", "neutral": "1", "near": "0.875 to 1.125",
@@ -68,7 +68,7 @@ def chain(op):
         text = "three values in rotation, each step takes the last two"
     else:
         text = "each step takes the previous result"
-        text += ", and one of four rotating values" if op.args > 1 else ""
+        text += ", and one of four rotating values (on CPUs two)" if op.args > 1 else ""
     if not op.get("link"):
         return text
     return f"{text}; the link makes it an operand: {shown(op, op.get('link'))}, {op.get('linkop') or 'free'}"

@@ -28,7 +28,7 @@ enum as_op_type {
 enum as_op_domain {
     AS_OP_ANY,      /* any bits */
     AS_OP_ODD,      /* odd, so that products do not become 0 */
-    AS_OP_HIGH,     /* top bits set, so that high halves of products stay large */
+    AS_OP_HIGH,     /* upper 16 bits set, so that high halves of products stay large */
     AS_OP_DIVISOR,  /* 3 to 17 */
     AS_OP_UNIT,     /* 1 to 2 */
     AS_OP_HALF,     /* 0.25 to 0.75 */

@@ -16,7 +16,7 @@ enum as_status as_tick_prepare(struct as_tick **out, struct as_trial_context *tc
                                struct as_error *err);
 /* Clock in Hz, right after a sample of that length; takes about as long. */
 enum as_status as_tick_measure(struct as_tick *t, double seconds, double *hz, struct as_error *err);
-/* The same where the number does not need the clock: what prevents calibrating is not the trial's failure. Without a
+/* The same where the number does not need the clock: a failed calibration does not fail the trial. Without a
  * clock *t is NULL, and measuring gives NAN. */
 enum as_status as_tick_prepare_optional(struct as_tick **t, struct as_trial_context *tc, struct as_error *err);
 enum as_status as_tick_measure_optional(struct as_tick **t, double seconds, double *hz, struct as_error *err);

@@ -185,7 +185,7 @@ void as_host_pair_nodes(const char *root, int a, int b, char *out, size_t size)
     if (node_a == node_b)
         snprintf(out, size, "within node %d", node_a);
     else if (known && socket_a == socket_b)
-        snprintf(out, size, "nodes %d and %d, one socket", node_a, node_b);
+        snprintf(out, size, "nodes %d and %d, same socket", node_a, node_b);
     else if (known)
         snprintf(out, size, "nodes %d and %d, sockets %d and %d", node_a, node_b, socket_a, socket_b);
     else

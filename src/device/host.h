@@ -33,7 +33,7 @@ void as_host_node_values(const char *root, struct as_cpus *out);
 void as_host_node_cpus(const char *root, int node, struct as_cpus *out);
 /* The memory node of a device's nearest CPUs (as_device_info.near_cpus); -1 unknown, or there is only one node. */
 int as_host_near_node(const char *root, const char *near_cpus);
-/* Where two CPUs lie on a host whose CPUs are on several nodes: "within node 0", "nodes 0 and 1, one socket", "nodes 0
+/* Where two CPUs lie on a host whose CPUs are on several nodes: "within node 0", "nodes 0 and 1, same socket", "nodes 0
  * and 2, sockets 0 and 1"; "" elsewhere. */
 void as_host_pair_nodes(const char *root, int a, int b, char *out, size_t size);
 /* Whether the host is a virtual machine, as reported by CPUID on x86 and elsewhere by the system. */

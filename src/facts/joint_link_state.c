@@ -25,11 +25,12 @@ static void say_growth(struct as_fact *f, const struct link_counter *counter, co
         snprintf(reset, sizeof reset, "; the counter was reset%s, from %.0f to %.0f (reboot or driver reload)",
                  g->resets > 1 ? " several times, last" : "", g->before, g->after);
     if (g->resets && g->grown == 0)
-        as_fact_say(f, "%s did not grow during the run%s", counter->name, reset);
+        as_fact_say(f, "%s did not rise since the link's first trial%s", counter->name, reset);
     else if (g->resets)
-        as_fact_say(f, "%s grew by %.0f during the run%s", counter->name, g->grown, reset);
+        as_fact_say(f, "%s rose by %.0f since the link's first trial%s", counter->name, g->grown, reset);
     else
-        as_fact_say(f, "%s grew by %.0f during the run, from %.0f to %.0f", counter->name, g->grown, g->first, g->last);
+        as_fact_say(f, "%s rose by %.0f since the link's first trial, from %.0f to %.0f", counter->name, g->grown,
+                    g->first, g->last);
     if (g->grown > 0)
         as_fact_act(f, "%s", counter->act);
 }

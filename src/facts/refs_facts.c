@@ -97,7 +97,7 @@ void as_ref_deviation(const struct as_ref *ref, const struct as_fact *fact, stru
     char text[96];
     struct as_buf where = AS_BUF_INIT;
     if (as_ref_is_elsewhere(ref, fact, &where))
-        as_buf_printf(out, " (measured at %s, which is another point)", as_buf_get(&where));
+        as_buf_printf(out, " (not compared: measured at %s)", as_buf_get(&where));
     as_buf_finish(&where);
     if (isfinite(ratio) && !as_ref_is_close(ratio))
         as_buf_printf(out, " (measured: %s)",

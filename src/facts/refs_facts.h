@@ -25,7 +25,7 @@ struct as_refs_agreement {
     size_t beside, close;
 };
 struct as_refs_agreement as_refs_agree(const struct as_refs *refs, const struct as_fact *facts, size_t n);
-/* " (measured: 0.83x)" where it is not close, " (measured at pages=1250000, which is another point)" where it is
+/* " (measured: 0.83x)" where it is not close, " (not compared: measured at pages=1250000)" where it is
  * elsewhere, else nothing. */
 void as_ref_deviation(const struct as_ref *ref, const struct as_fact *fact, struct as_buf *out);
 /* "170 of 177 measured numbers are within 2% of the figure beside them.", or nothing without one. */

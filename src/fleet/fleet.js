@@ -183,7 +183,7 @@ function show(node) {
   });
   panel.append(...nodeLinks(name));
   if (!why && command(source)) {
-    const all = element("p", "With every measurement, figures and facts: ", "muted");
+    const all = element("p", "The full report: ", "muted");
     all.append(element("code", command(source)));
     panel.append(all);
   }

@@ -1,8 +1,8 @@
-/* The process that measures, and its courier. */
+/* The process that measures, and its relay. */
 #include "fleet/fleet_gather.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "fleet/fleet_courier.h"
+#include "fleet/fleet_relay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,39 +17,39 @@
 enum { FINALIZE_S = 20 };
 static const double STOP_S = 2, END_S = 30;
 static const char ended = 'E', interrupted_too = 'I';
-static const char *const end_words[AS_COURIER_ENDS_N] = {
-    [AS_COURIER_FAILED] = "its MPI failed",
-    [AS_COURIER_TOO_EARLY] = "rank 0 ended before it had all results",
-    [AS_COURIER_SILENT] = "nothing was heard of rank 0",
-    [AS_COURIER_GIVEN_UP] = "rank 0 took this node for dead",
-    [AS_COURIER_NOT_TAKEN] = "rank 0 could not take its store, and says why",
+static const char *const end_words[AS_RELAY_ENDS_N] = {
+    [AS_RELAY_FAILED] = "MPI failed on this node",
+    [AS_RELAY_TOO_EARLY] = "rank 0 ended before it had all results",
+    [AS_RELAY_SILENT] = "no message from rank 0 for three minutes",
+    [AS_RELAY_GIVEN_UP] = "rank 0 gave this node up after five silent minutes",
+    [AS_RELAY_NOT_TAKEN] = "rank 0 could not write the store; see its output",
 };
 
 /* Signals are for the process that measures, which then tells. MPI may end this process or wait for ever for a dead
  * peer when it ends itself: all was done before. */
-static void courier_run(struct as_courier *c)
+static void relay_run(struct as_relay *c)
 {
     struct as_error err = {0};
-    enum as_courier_end end = AS_COURIER_FAILED;
+    enum as_relay_end end = AS_RELAY_FAILED;
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    c->piece = malloc(AS_COURIER_PIECE);
+    c->piece = malloc(AS_RELAY_PIECE);
     enum as_status st =
-        c->piece ? as_mpi_start(&c->mpi, c->job->size, &err) : as_nomem(&err, AS_COURIER_PIECE, "messages");
+        c->piece ? as_mpi_start(&c->mpi, c->job->size, &err) : as_nomem(&err, AS_RELAY_PIECE, "messages");
     if (st)
-        as_courier_tell(c, false, err.text);
+        as_relay_tell(c, false, err.text);
     else
-        end = c->mpi.rank ? as_courier_follow(c) : as_courier_lead(c);
-    if (end == AS_COURIER_ARRIVED) {
+        end = c->mpi.rank ? as_relay_follow(c) : as_relay_lead(c);
+    if (end == AS_RELAY_ARRIVED) {
         alarm(FINALIZE_S);
         as_mpi_end(&c->mpi);
     }
     _exit((int)end);
 }
 
-static bool gather_pipes(struct as_fleet_gather *g, struct as_courier *c, struct as_error *err)
+static bool gather_pipes(struct as_fleet_gather *g, struct as_relay *c, struct as_error *err)
 {
     int to[2], from[2];
     if (pipe(to)) {
@@ -80,7 +80,7 @@ static void gather_close(int *fd)
     *fd = -1;
 }
 
-/* What the courier tells first: '+' and the arguments, or '-' and why not. */
+/* What the relay tells first: '+' and the arguments, or '-' and why not. */
 static enum as_status gather_meet(struct as_fleet_gather *g, struct as_buf *request, const volatile sig_atomic_t *stop,
                                   struct as_error *err)
 {
@@ -114,7 +114,7 @@ enum as_status as_fleet_gather_start(struct as_fleet_gather *g, const char *fold
                                      const struct as_fleet_job *job, struct as_buf *request,
                                      const volatile sig_atomic_t *stop, struct as_error *err)
 {
-    struct as_courier c = {.folder = folder, .name = name, .request = as_buf_get(request), .job = job};
+    struct as_relay c = {.folder = folder, .name = name, .request = as_buf_get(request), .job = job};
     if (job->size < 2)
         return as_fail(err, AS_USAGE, "--gather needs two ranks or more: start it with mpirun or srun");
     enum as_status st = as_fleet_folder_make(folder, err);
@@ -126,33 +126,33 @@ enum as_status as_fleet_gather_start(struct as_fleet_gather *g, const char *fold
     if (id == 0) {
         close(g->to);
         close(g->from);
-        courier_run(&c);
+        relay_run(&c);
     }
     close(c.in);
     close(c.out);
     if (id < 0)
         st = as_fail(err, AS_FAILED, "cannot start a process: %s", strerror(errno));
     else
-        g->courier = id;
+        g->relay = id;
     return st ? st : gather_meet(g, request, stop, err);
 }
 
 void as_fleet_gather_ended(const struct as_fleet_gather *g, bool interrupted)
 {
-    if (g->courier)
+    if (g->relay)
         (void)!write(g->to, interrupted ? &interrupted_too : &ended, 1);
 }
 
 bool as_fleet_gather_lives(struct as_fleet_gather *g)
 {
     int code = 0;
-    if (g->courier && waitpid((pid_t)g->courier, &code, WNOHANG) == (pid_t)g->courier) {
-        g->courier = 0;
-        g->code = WIFSIGNALED(code) && WTERMSIG(code) == SIGALRM             ? AS_COURIER_ARRIVED
-                  : WIFEXITED(code) && WEXITSTATUS(code) < AS_COURIER_ENDS_N ? WEXITSTATUS(code)
-                                                                             : AS_COURIER_FAILED;
+    if (g->relay && waitpid((pid_t)g->relay, &code, WNOHANG) == (pid_t)g->relay) {
+        g->relay = 0;
+        g->code = WIFSIGNALED(code) && WTERMSIG(code) == SIGALRM           ? AS_RELAY_ARRIVED
+                  : WIFEXITED(code) && WEXITSTATUS(code) < AS_RELAY_ENDS_N ? WEXITSTATUS(code)
+                                                                           : AS_RELAY_FAILED;
     }
-    return g->courier != 0;
+    return g->relay != 0;
 }
 
 static void gather_wait(struct as_fleet_gather *g, double seconds, const volatile sig_atomic_t *stop)
@@ -165,15 +165,15 @@ static void gather_wait(struct as_fleet_gather *g, double seconds, const volatil
 enum as_status as_fleet_gather_finish(struct as_fleet_gather *g, bool leads, const volatile sig_atomic_t *stop,
                                       struct as_error *err)
 {
-    const bool was_started = g->courier || g->code;
+    const bool was_started = g->relay || g->code;
     if (!leads)
         gather_wait(g, INFINITY, stop);
     gather_close(&g->to);
     gather_wait(g, *stop ? STOP_S : END_S, NULL);
-    if (g->courier && !kill((pid_t)g->courier, SIGKILL)) {
-        (void)waitpid((pid_t)g->courier, NULL, 0);
-        g->courier = 0;
-        g->code = AS_COURIER_FAILED;
+    if (g->relay && !kill((pid_t)g->relay, SIGKILL)) {
+        (void)waitpid((pid_t)g->relay, NULL, 0);
+        g->relay = 0;
+        g->code = AS_RELAY_FAILED;
     }
     return was_started && g->code && !*stop ? as_fail(err, AS_FAILED, "%s", end_words[g->code]) : AS_OK;
 }

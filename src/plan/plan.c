@@ -466,7 +466,7 @@ enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, c
 void as_plan_say_fitted(const struct as_plan *plan, struct as_buf *out)
 {
     if (plan->fitted)
-        as_buf_printf(out, "%zu measurement%s smaller than the suite asks, to fit the memory", plan->fitted,
+        as_buf_printf(out, "%zu measurement%s reduced to fit in memory", plan->fitted,
                       plan->fitted == 1 ? " is" : "s are");
 }
 

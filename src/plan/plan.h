@@ -77,7 +77,7 @@ struct as_plan {
 enum as_status as_plan_add(struct as_plan *plan, const struct as_suite *suite, const struct as_device_info *info,
                            const char *const *sets, size_t sets_n, struct as_error *err);
 void as_plan_finish(struct as_plan *plan);
-/* "3 measurements are smaller than the suite asks, to fit the memory"; nothing where none is. */
+/* "3 measurements are reduced to fit in memory"; nothing where none is. */
 void as_plan_say_fitted(const struct as_plan *plan, struct as_buf *out);
 /* Adds the states in which a suite, with these sets, measures a device, but those that it is in anyway. */
 enum as_status as_plan_states(const struct as_suite *suite, const struct as_device_info *info, const char *const *sets,

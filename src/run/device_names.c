@@ -128,16 +128,18 @@ enum as_status as_no_listed_device(const struct as_found_device *found, size_t n
                                    struct as_error *err)
 {
     struct as_buf text = AS_BUF_INIT;
-    as_buf_str(&text, "none of the devices that this needs can be used; devices here: ");
+    as_buf_str(&text, "no suitable device can be used; devices here: ");
     add_devices(&text, found, n);
     for (const char *word = list + strspn(list, ", "); *word;) {
         const size_t len = strcspn(word, ", ");
         for (size_t i = 0; i < n; i++)
             if (found[i].why[0] && strlen(found[i].info.backend) == len &&
                 strncmp(found[i].info.backend, word, len) == 0)
-                as_buf_printf(&text, "; %s: %s", found[i].info.backend, found[i].why);
+                as_buf_printf(&text, "; %s: %.*s", found[i].info.backend, (int)strcspn(found[i].why, ";"),
+                              found[i].why);
         word += len + strspn(word + len, ", ");
     }
+    as_buf_str(&text, "; assay devices says what to do");
     enum as_status st = as_buf_check(&text, err);
     if (!st)
         st = as_fail(err, AS_UNSUPPORTED, "%s", as_buf_get(&text));

@@ -125,7 +125,7 @@ static void pairs_of_cpus(const char *root)
     write_text(root, of_1, "0\n");
     write_text(root, of_5, "0\n");
     as_host_pair_nodes(root, 1, 5, text, sizeof text);
-    assert_string_equal(text, "nodes 0 and 8, one socket");
+    assert_string_equal(text, "nodes 0 and 8, same socket");
     write_text(root, of_5, "1\n");
     as_host_pair_nodes(root, 1, 5, text, sizeof text);
     assert_string_equal(text, "nodes 0 and 8, sockets 0 and 1");

@@ -173,7 +173,7 @@ static void test_link_counters(void **state)
     made_add(&m, "link", "GB/s", 390, "peer=1 direction=both how=engine size=64");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "link.counter.link_replays", 6, 1e-9);
-    made_says(f, "Link replays between GPUs grew by 6 during the run, from 3 to 9");
+    made_says(f, "Link replays between GPUs rose by 6 since the link's first trial, from 3 to 9");
     made_acts(&m, f->id, "Look for the failing link");
     assert_int_equal(f->evidence_n, 2);
     assert_null(made_find(&m, "link.counter.link_errors"));
@@ -191,13 +191,13 @@ static void test_link_counters_reset(void **state)
     add_counters(&m, "peer=1 direction=from how=engine size=64", "7:20:900 8:40:1");
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "link.counter.link_replays", 2, 1e-9);
-    made_says(f, "grew by 2 during the run; the counter was reset, from 900 to 0 (reboot");
+    made_says(f, "rose by 2 since the link's first trial; the counter was reset, from 900 to 0 (reboot");
     made_end(&m);
     made_gpu_minimal(&m);
     add_counters(&m, "peer=1 direction=to how=engine size=64", "7:10:900 8:30:0");
     made_derive(&m);
     f = made_near(&m, "link.counter.link_replays", 0, 1e-9);
-    made_says(f, "did not grow during the run");
+    made_says(f, "did not rise since the link's first trial");
     assert_string_equal(f->act, "");
     made_end(&m);
 }

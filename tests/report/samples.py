@@ -52,7 +52,7 @@ def test_sizes_do_not_follow_the_clock(assay):
            "latency follows it, capacity does not", follows)
 
 
-def test_company_is_named(assay):
+def test_load_of_others_is_named(assay):
     """What others used of the CPUs stands above the CPU's sheet, of a run and of several."""
     path = assay.path("run.json")
     for load, text in ((1.5, "other processes or guests used 1.5 CPUs\n"), (0.1, None),

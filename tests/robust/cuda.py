@@ -74,16 +74,16 @@ def test_no_driver_starts(assay):
 def test_sharing_is_tested(assay):
     """Beside what the driver announces stands what an access found: here that the host reaches the device's memory, and with
     "apart" that it does not, which ends no worker."""
-    for words, answer in (("runs", "at one address"), ("runs apart", "CPU has no access")):
+    for words, answer in (("runs", "valid on both"), ("runs apart", "CPU access fails")):
         done = run(assay, words, "sharing", "--device", "cuda:0", "--trials", "1")
         expect(done.code in MEASURED and "worker" not in done.err, "no worker is lost", done)
         found = {c["axes"]["allocator"]: c for c in assay.cells() if c["probe"] == "sharing"}
         said = {name: c["answers"][int(c["median"]) - 1] for name, c in found.items() if c["status"] == "ok"}
         expect(said["cuMemAlloc"] == answer, "what was found", said)
-        expect(said["cuMemAllocManaged"] == said["cuMemHostAlloc"] == said["malloc"] == "at one address", "of other memory", said)
+        expect(said["cuMemAllocManaged"] == said["cuMemHostAlloc"] == said["malloc"] == "valid on both", "of other memory", said)
         facts = " ".join(assay.run("facts", "last", "--all").out.split())
-        unannounced = "use 'cuMemAlloc' memory at one address, which the driver does not announce"
-        expect((unannounced in facts) == (answer == "at one address"), "announced", facts)
+        unannounced = "Kernel pointers to 'cuMemAlloc' memory are valid on the CPU, which the driver does not announce"
+        expect((unannounced in facts) == (answer == "valid on both"), "announced", facts)
 
 
 def suites(assay):

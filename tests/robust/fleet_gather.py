@@ -88,7 +88,7 @@ def all_here(assay, done):
 
 
 def processes(assay, rank):
-    """Of a rank: that which measures, and its courier."""
+    """Of a rank: that which measures, and its relay."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -180,12 +180,12 @@ def test_killed_after_its_end(assay):
     resumed(assay, {}, launch)
 
 
-def test_a_courier_is_killed(assay):
+def test_a_relay_is_killed(assay):
     """MPI takes no node down that measures."""
     launch = start(assay, *LONG, options=GOES_ON["Open MPI"], env={"SLOW": "01"})
     wait_for(lambda: has_trials(assay, 0) and has_trials(assay, 1), "trials", launch)
     kill(processes(assay, 0)[1][0])
-    said = "node0: not gathered on rank 0: its MPI failed"
+    said = "node0: results not sent to rank 0: MPI failed on this node"
     wait_for(lambda: said in harness.written(launch.files[1]).decode(), "what has not come", launch)
     wait_for(lambda: all(state(assay, r)["state"] == "complete" for r in range(RANKS)), "all nodes' ends", launch)
     kill(launch.pid, signal.SIGTERM)

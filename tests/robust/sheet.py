@@ -131,7 +131,7 @@ def test_link_counters(assay):
         expect(details and all("pcie_replays" in d for d in details), "the counter stands beside each", details)
         expect(all(("pcie_replays_new" in d) == (replays > 0) for d in details), "and what it grew by", details)
         facts = [f["sentence"] for f in json.loads(assay.run("facts", "--json").out)["facts"]]
-        said = [s for s in facts if s.startswith("PCIe replays grew by ")]
+        said = [s for s in facts if s.startswith("PCIe replays rose by ")]
         expect(len(said) == (1 if replays else 0), "a counter that grew is named", facts)
 
 
@@ -234,7 +234,7 @@ def test_replays_stand_first(assay):
     sheet_of(assay, dict(LINK, sensor={"pcie_replays": 2}), LINK_ONLY)
     for args in (["show", "last"], ["show"]):
         said = worth_knowing(assay, *args)
-        expect(re.match("^. null: PCIe replays grew by [0-9]+ during the run.*Check the GPU's slot and riser: ", said), f"first in {args}", said)
+        expect(re.match("^. null: PCIe replays rose by [0-9]+ since the link's first trial.*Check the GPU's slot and riser: ", said), f"first in {args}", said)
 
 
 if __name__ == "__main__":

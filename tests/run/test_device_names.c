@@ -75,8 +75,8 @@ UNIT_TEST(a_suite_takes_those_of_its_devices_that_can_be_used)
     assert_true(as_all_unusable("hip", found, 4));
     assert_false(as_all_unusable("hipp", found, 4));
     assert_int_equal(as_no_listed_device(found, 4, "hip, metal", &err), AS_UNSUPPORTED);
-    assert_string_equal(err.text, "none of the devices that this needs can be used; devices here: cpu, cuda:0 (H200); "
-                                  "hip: no device (101); metal: no Metal");
+    assert_string_equal(err.text, "no suitable device can be used; devices here: cpu, cuda:0 (H200); "
+                                  "hip: no device (101); metal: no Metal; assay devices says what to do");
 }
 
 UNIT_TEST(many_devices_and_long_names_are_bounded)

@@ -56,7 +56,8 @@ UNIT_TEST(test_tied_pairs)
 /* Of a host with several NUMA nodes the facts say on which the pairs are. */
 UNIT_TEST(test_nodes)
 {
-    static const char *const nodes[] = {"within node 0", "nodes 0 and 1, one socket", "nodes 0 and 2, sockets 0 and 1"};
+    static const char *const nodes[] = {"within node 0", "nodes 0 and 1, same socket",
+                                        "nodes 0 and 2, sockets 0 and 1"};
     struct made m;
     made_cpu(&m);
     for (int i = 0; i < 3; i++) {

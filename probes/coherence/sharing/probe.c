@@ -19,11 +19,11 @@ enum found {
     READ_ONLY,
     ONE_WAY,
 };
-static const char *const answers[] = {"at one address",
-                                      "CPU has no access",
-                                      "CPU finds another value",
-                                      "CPU only reads",
-                                      "kernels miss the CPU's store",
+static const char *const answers[] = {"valid on both",
+                                      "CPU access fails",
+                                      "CPU reads other data",
+                                      "CPU can only read",
+                                      "kernels do not see the CPU's store",
                                       NULL};
 static const struct as_axis axes[] = {AS_ALLOCATOR_AXIS("allocator", "all", "how the memory is allocated"), {0}};
 static const char *const grids[] = {"allocator=all", NULL};
@@ -31,7 +31,7 @@ static const char *const grids[] = {"allocator=all", NULL};
 enum { BLOCK = 4096 };
 struct state {
     struct as_buffers own; /* first: released as one */
-    struct as_kernel *tell, *look;
+    struct as_kernel *store, *load;
     struct as_memory *block, *out;
     uint64_t value; /* that the block holds last */
     enum found found;
@@ -47,7 +47,7 @@ static enum as_applies sharing_applies(const struct as_device_info *info, const 
     if (!(info->capabilities & AS_CAP_SOURCE))
         return as_inapplicable(err, "the device has no run-time compiler for kernels");
     if (as_dialect_find(info->dialect) == AS_DIALECT_METAL)
-        return as_pruned(err, "kernels in Metal's language do not tell their addresses");
+        return as_pruned(err, "Metal kernels cannot report the address of a buffer");
     return AS_APPLIES;
 }
 
@@ -85,7 +85,7 @@ static enum as_status sharing_try(struct state *s, struct as_error *err)
 {
     uint64_t out[2] = {0}, seen = 0;
     s->value += 2;
-    enum as_status st = sharing_launch(s, s->tell, out, err);
+    enum as_status st = sharing_launch(s, s->store, out, err);
     if (st)
         return st;
     const uint64_t by_cpu = ~s->value;
@@ -97,7 +97,7 @@ static enum as_status sharing_try(struct state *s, struct as_error *err)
     else if (!as_write_guarded(at, &by_cpu, sizeof by_cpu))
         s->found = READ_ONLY;
     else {
-        st = sharing_launch(s, s->look, out, err);
+        st = sharing_launch(s, s->load, out, err);
         s->found = out[1] == by_cpu ? ONE_ADDRESS : ONE_WAY;
     }
     return st;
@@ -112,8 +112,8 @@ static enum as_status sharing_prepare(struct as_trial_context *tc, void *state, 
     tc->footprint = BLOCK;
     s->value = tc->seed;
     as_buffers_open(&s->own, tc->dev, &program, err);
-    s->tell = as_buffers_kernel(&s->own, "tell", err);
-    s->look = as_buffers_kernel(&s->own, "look", err);
+    s->store = as_buffers_kernel(&s->own, "sharing_store", err);
+    s->load = as_buffers_kernel(&s->own, "sharing_load", err);
     s->block = as_buffers_memory(&s->own, allocator, BLOCK, err);
     s->out = as_buffers_memory(&s->own, NULL, BLOCK, err);
     if (s->own.status)
@@ -134,7 +134,6 @@ static enum as_status sharing_sample(void *state, uint64_t reps, struct as_sampl
     return st;
 }
 
-/* By the driver's copy. */
 static bool sharing_check(void *state, char *why, size_t why_size)
 {
     const struct state *s = state;
@@ -154,8 +153,8 @@ static bool sharing_check(void *state, char *why, size_t why_size)
 
 const struct as_probe as_probe_sharing = {
     .name = "sharing",
-    .title = "Access at one address by CPU and device",
-    .question = "Can the CPU use memory of an allocator at the address that kernels use?",
+    .title = "Pointers valid on CPU and device",
+    .question = "Is a pointer that kernels use valid on the CPU?",
     .metric = "found",
     .unit = AS_UNIT_ANSWER,
     .answers = answers,

@@ -1,8 +1,9 @@
-/* Which memory CPU and kernels use at one address, and where that is not what the driver announces. */
+/* Of which memory pointers are valid on CPU and device, and where that is not what the driver announces. */
 #include "facts/rule.h"
 
 #include "base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,20 +51,21 @@ static void sharing_add_difference(struct as_rule_context *c, const struct as_ce
     as_fact_evidence(f, cell);
     f->verdict = answer == ONE_ADDRESS ? AS_SUPPORTED : AS_REFUTED;
     if (answer == ONE_ADDRESS)
-        as_fact_say(f, "CPU and kernels use '%s' memory at one address, which the driver does not announce", allocator);
+        as_fact_say(f, "Kernel pointers to '%s' memory are valid on the CPU, which the driver does not announce",
+                    allocator);
     else
-        as_fact_say(f, "CPU and kernels do NOT use '%s' memory at one address, although the driver announces it: %s",
+        as_fact_say(f, "Kernel pointers to '%s' memory are NOT valid on the CPU, although the driver announces it: %s",
                     allocator, reasons[answer]);
 }
 
-/* "not 'cuMemAlloc', 'cuMemCreate' and 2 others" */
+/* ", not for 'cuMemAlloc', 'cuMemCreate' and 2 others" */
 static void sharing_list_apart(const struct as_cell *const *cells, size_t n, struct as_buf *out)
 {
     size_t apart = 0;
     for (size_t i = 0; i < n; i++) {
         if (sharing_answer(cells[i]) == ONE_ADDRESS || ++apart > NAMED)
             continue;
-        as_buf_printf(out, "%s'%s'", apart == 1 ? "; not " : ", ", as_cell_axis(cells[i], "allocator"));
+        as_buf_printf(out, "%s'%s'", apart == 1 ? ", not for " : ", ", as_cell_axis(cells[i], "allocator"));
     }
     if (apart > NAMED)
         as_buf_printf(out, " and %zu other%s", apart - NAMED, apart == NAMED + 1 ? "" : "s");
@@ -73,11 +75,12 @@ static void sharing_derive(struct as_rule_context *c)
 {
     const struct as_cell **cells;
     const size_t n = as_cells_of(c, "sharing", &cells);
-    size_t shared = 0, differ = 0;
+    size_t shared = 0;
+    bool announced = true; /* all, as found */
     struct as_buf apart = AS_BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         shared += sharing_answer(cells[i]) == ONE_ADDRESS;
-        differ += sharing_differs(cells[i]);
+        announced &= isfinite(as_cell_note(cells[i], "announced")) && !sharing_differs(cells[i]);
         if (sharing_differs(cells[i]))
             sharing_add_difference(c, cells[i]);
     }
@@ -85,8 +88,8 @@ static void sharing_derive(struct as_rule_context *c)
     struct as_fact *f = n ? as_fact_add(c, AS_FACT_SHARING, NULL, AS_BY(.counted = "allocators")) : NULL;
     if (f) {
         as_fact_number(f, (double)shared, (struct as_interval){(double)shared, (double)shared});
-        as_fact_say(f, "CPU and kernels use memory of %zu of %zu tested allocators at one address%s%s", shared, n,
-                    as_buf_get(&apart), differ ? "" : ", as the driver announces");
+        as_fact_say(f, "Kernel pointers are valid on the CPU for %zu of %zu tested allocators%s%s", shared, n,
+                    as_buf_get(&apart), announced ? "; this is what the driver announces" : "");
         for (size_t i = 0; i < n; i++)
             as_fact_evidence(f, cells[i]);
     }
@@ -95,8 +98,9 @@ static void sharing_derive(struct as_rule_context *c)
 }
 
 const struct as_rule as_rules_sharing[] = {
-    {"memory at one address", sharing_derive,
-     "a kernel stores a value and tells its address; the CPU reads it there and stores another, which a kernel finds; "
+    {"pointers valid on CPU and device", sharing_derive,
+     "a kernel stores a value and reports its address; the CPU reads it there and stores another, which a kernel "
+     "finds; "
      "against what the driver announces of the allocator",
      "one access that fails, or finds another value"},
     {0},

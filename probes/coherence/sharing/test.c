@@ -20,7 +20,7 @@ static void kernel(const char *name, void *const *args)
 {
     uint64_t *data = args[0], *out = args[1], value;
     memcpy(&value, args[2], sizeof value);
-    if (strcmp(name, "look") == 0) {
+    if (strcmp(name, "sharing_load") == 0) {
         out[1] = way == DEAF ? value : data[0];
         return;
     }

@@ -1,4 +1,4 @@
-/* The rule of memory at one address, on synthetic cells. */
+/* The rule of pointers valid on CPU and device, on synthetic cells. */
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
@@ -26,8 +26,8 @@ UNIT_TEST(test_as_announced)
     found("malloc", 1, 1);
     made_derive(&m);
     assert_string_equal(made_near(&m, "sharing", 2, 0)->sentence,
-                        "CPU and kernels use memory of 2 of 3 tested allocators at one address; not 'cuMemAlloc', as "
-                        "the driver announces");
+                        "Kernel pointers are valid on the CPU for 2 of 3 tested allocators, not for 'cuMemAlloc'; this "
+                        "is what the driver announces");
     assert_null(made_find(&m, "sharing.cuMemAlloc"));
     assert_null(made_find(&m, "sharing.malloc"));
 }
@@ -42,7 +42,7 @@ UNIT_TEST(test_otherwise)
     made_says(made_get(&m, "sharing.hipMalloc"), "although the driver announces it: the CPU finds another value");
     made_verdict(&m, "sharing.cuMemAlloc", AS_SUPPORTED);
     made_says(made_get(&m, "sharing.cuMemAlloc"), "which the driver does not announce");
-    assert_null(strstr(made_get(&m, "sharing")->sentence, "as the driver announces"));
+    assert_null(strstr(made_get(&m, "sharing")->sentence, "the driver announces"));
 }
 
 /* Of many that are not shared only some are named. */

@@ -114,7 +114,7 @@ static void add_accelerated(const struct gemms *p, const struct as_matmul_type *
 {
     static const char *const says[] = {[AS_SUPPORTED] = "1.5 times or more",
                                        [AS_REFUTED] = "less than 1.5 times",
-                                       [AS_UNDECIDED] = "inconclusive whether 1.5 times"};
+                                       [AS_UNDECIDED] = "inconclusive, the interval includes 1.5x"};
     struct as_fact *f = as_fact_add_ratio(p->c, AS_FACT_MATMUL_ACCELERATED, at.a, at.b, AS_BY(.type = t->word));
     if (!f)
         return;

@@ -469,9 +469,8 @@ static const struct as_own_metric own_metrics[] = {
      {.name = "latency",
       .unit = "ns",
       .lower_is_better = true,
-      .counts =
-          "time from the start of one copy of `tile` bytes until all threads of the workgroup may read it; without "
-          "a clock in kernels at most: until they have read a word of it"}},
+      .counts = "time from the start of one copy of `tile` bytes until all threads of the workgroup may read it; where "
+                "kernels have no clock an upper bound: it includes reading a word"}},
     {"what",
      "issue",
      {.name = "issue",

@@ -106,8 +106,8 @@ static void print_brief(const struct as_report_run *run, const struct as_table_s
         print_further(
             run->advice_n - known,
             run->advice_n - known == 1
-                ? "question lacks measurements; 'assay advise --all' has the command"
-                : "questions lack measurements ('assay run upm apps' takes most of them); 'assay advise --all' has "
+                ? "question lacks measurements; 'assay advise --all' prints the command"
+                : "questions lack measurements ('assay run upm apps' makes most of them); 'assay advise --all' has "
                   "the commands",
             style, out);
 }
@@ -180,7 +180,7 @@ static int run_advise(const struct as_command *command, const struct as_args *ar
     if (!st && topic)
         st = check_topic(&run, topic, &err);
     if (!st && topic && as_args_flag(args, "json"))
-        st = as_fail(&err, AS_USAGE, "--json has all topics: leave out '%s'", topic);
+        st = as_fail(&err, AS_USAGE, "--json prints all topics: leave out '%s'", topic);
     if (!st && as_args_flag(args, "json")) {
         as_buf_printf(&out, "{\"run\":%lld,\"advice\":", (long long)run.run.id);
         as_advice_to_json(run.advice, run.advice_n, &out);
@@ -212,7 +212,7 @@ const struct as_command as_command_advise = {
              "given. With a TOPIC, such as 'shared', or --all: the full answers, with the measurements they rest on; "
              "'assay explain CELL' shows one. "
              "If valid measurements are missing, --all names the command that measures them. Advice rests on one run; "
-             "'assay run upm apps' takes most of these measurements.",
+             "'assay run upm apps' makes most of these measurements.",
     .example = "assay run upm apps && assay advise\nassay advise shared\nassay advise 3 --json",
     .options = advise_options,
     .max_args = 2,

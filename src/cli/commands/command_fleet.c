@@ -75,7 +75,8 @@ static int run_fleet(const struct as_command *command, const struct as_args *arg
 static const struct as_option options[] = {
     {"folder", 0, "FOLDER", "of run and links: the folder for the nodes' stores, preferably one that all nodes share",
      false},
-    {"gather", 0, NULL, "of run and resume: the nodes share no folder: send each node's store to rank 0 by MPI", false},
+    {"gather", 0, NULL, "of run and resume, for nodes without a shared folder: send each node's store to rank 0 by MPI",
+     false},
     AS_OPTIONS_PLAN,
     {"seed", 0, "N", "of run and links: as 'assay run --seed'", false},
     {"isolate", 0, NULL, "of run: as 'assay run --isolate'", false},
@@ -88,7 +89,7 @@ static const struct as_option options[] = {
      false},
     {"all", 0, NULL,
      "also print median, extremes and scatter of each line, and the smallest deviation that would be a finding; with "
-     "--policy the bounds that are met",
+     "--policy also the bounds that are met",
      false},
     {"page", 0, "FILE", "write a web page: findings, and a map of the nodes by any line", false},
     {"junit", 0, "FILE", "write a JUnit report, one test case per node", false},

@@ -242,7 +242,7 @@ enum as_status as_fleet_member_gather(struct as_fleet_member *m, const struct as
 
 void as_fleet_member_wait(struct as_fleet_member *m)
 {
-    const bool gathers = m->gather.courier != 0;
+    const bool gathers = m->gather.relay != 0;
     while (m->job.rank == 0 && m->job.size > 1 && m->pending && !*m->stop) {
         if (gathers && !as_fleet_gather_lives(&m->gather))
             return;

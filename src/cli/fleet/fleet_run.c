@@ -25,9 +25,8 @@ static void end_gathering(struct as_fleet_member *m)
 {
     struct as_error err = {0};
     if (as_fleet_gather_finish(&m->gather, m->job.rank == 0, m->stop, &err))
-        as_cli_note(
-            "%s: not gathered on rank 0: %s; the results are in %s, and 'assay fleet resume --gather' sends them",
-            m->status.name, err.text, m->folder);
+        as_cli_note("%s: results not sent to rank 0: %s; they are in %s, and 'assay fleet resume --gather' sends them",
+                    m->status.name, err.text, m->folder);
 }
 
 /* Rank 0 shows all nodes. A failure of another rank would make mpirun end those that still measure. */

@@ -59,7 +59,7 @@ static enum as_status get_unmapped(struct as_gpu *gpu, struct as_gpu_block *b, s
     return st;
 }
 
-/* Whether host memory is coherent whose flags leave it open. */
+/* Is host memory coherent where its flags do not say? */
 static bool is_host_coherent(void)
 {
     const char *coherent = getenv("HIP_HOST_COHERENT");

@@ -246,7 +246,7 @@ static void links_counts(const struct as_link_count *counts, struct as_map_numbe
             continue;
         as_buf_printf(&b, "%s%.0f %s", b.len ? ", " : "", counts[k].total, as_link_counts[k].label);
         if (counts[k].grown > 0)
-            as_buf_printf(&b, ", %.0f new", counts[k].grown);
+            as_buf_printf(&b, " (+%.0f)", counts[k].grown);
     }
     as_copy_text(out->counts, sizeof out->counts, as_buf_get(&b));
     as_buf_finish(&b);

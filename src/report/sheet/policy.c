@@ -89,7 +89,7 @@ static enum as_status add_count(struct policy_parser *p, const char *device, con
     const size_t n = strlen(device);
     if (as_parse_u64(value, &least, NULL) || least < 1 || least > AS_POLICY_DEVICES_MAX)
         return as_fail(p->err, AS_USAGE, "'%.60s' is not a number of devices from 1 to %d%s", value,
-                       AS_POLICY_DEVICES_MAX, strchr(value, ',') ? "; too few devices cannot only warn" : "");
+                       AS_POLICY_DEVICES_MAX, strchr(value, ',') ? "; 'devices' takes no ', warn'" : "");
     if (n < 2 || device[n - 1] != '*' || strcspn(device, "*?[") != n - 1)
         return as_fail(p->err, AS_USAGE, "'devices' needs a section such as [cuda:*], not '[%s]'", device);
     if (p->policy->counts_n == AS_POLICY_COUNTS_MAX)
@@ -115,8 +115,8 @@ static enum as_status check_section(const char *device, struct as_error *err)
         if (device[len] == ':' || !device[len] ? strcmp(names[i], api) == 0 : strncmp(names[i], api, len) == 0)
             return AS_OK;
     const char *near = as_nearest(api, names);
-    return as_fail(err, AS_USAGE, "[%.40s] matches the devices of no API; %s%s%s", device,
-                   near ? "did you mean '" : "see ", near ? near : "'assay devices'", near ? "'?" : "");
+    return as_fail(err, AS_USAGE, "[%.40s] names no API; %s%s%s", device, near ? "did you mean '" : "see ",
+                   near ? near : "'assay devices'", near ? "'?" : "");
 }
 
 static enum as_status add_rule(struct policy_parser *p, const char *device, const char *name, const char *value)

@@ -122,7 +122,7 @@ static void write_machine_head(const struct as_machine_runs *m, const struct as_
     as_buf_finish(&line);
 }
 
-/* Which of the CPU's runs had company. */
+/* In how many of the CPU's runs others used CPUs. */
 static void write_others(const struct as_machine_runs *m, const bool used[AS_MACHINE_RUNS_MAX], size_t runs,
                          struct as_buf *out)
 {

@@ -262,7 +262,7 @@ static void run_tell(void **p)
     static void *nowhere;
     u64 *data = *(u64 **)p[0], *out = *(u64 **)p[1];
     const struct block *b = fake_find(data, sizeof *data);
-    tell(data, out, *(const u64 *)p[2]);
+    sharing_store(data, out, *(const u64 *)p[2]);
     if (!fake_asked("apart") || !b || b->kind != DEVICE_MEMORY)
         return;
     nowhere = nowhere ? nowhere : mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -271,7 +271,7 @@ static void run_tell(void **p)
 
 static void run_look(void **p)
 {
-    look(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
+    sharing_load(*(u64 **)p[0], *(u64 **)p[1], *(const u64 *)p[2]);
 }
 
 static void run_clock(void **p)
@@ -306,8 +306,8 @@ static const struct {
                {"touch", run_touch},
                {"write_words", run_write_words},
                {"sum_words", run_sum_words},
-               {"tell", run_tell},
-               {"look", run_look},
+               {"sharing_store", run_tell},
+               {"sharing_load", run_look},
                {"as_clock", run_clock},
                {"conform_tick", run_tick},
                {"conform_numbers", run_numbers},

@@ -1,7 +1,7 @@
-/* Couriers that talk by a scripted MPI under a scripted clock: what comes of nodes that wait, stall, or say nonsense.
+/* Relays that talk by a scripted MPI under a scripted clock: what comes of nodes that wait, stall, or say nonsense.
  */
 #include "base/text.h"
-#include "fleet/fleet_courier.h"
+#include "fleet/fleet_relay.h"
 #include "scripted_clock.h"
 #include "store/store.h"
 #include "unit_test.h"
@@ -31,7 +31,7 @@ static struct request {
     int from;
 } requests[REQUESTS_MAX];
 static size_t requests_n;
-static struct as_courier_head last_sent[RANKS];
+static struct as_relay_head last_sent[RANKS];
 /* The store that rank 2 sends when it is asked; rank 1 stalls and sends its own only once rank 2's is on the way. */
 static char *store;
 static size_t store_n;
@@ -45,9 +45,9 @@ static void post(int from, const void *data, size_t n)
     in->v[in->n++].n = n;
 }
 
-static void post_head(int from, enum as_courier_kind kind, int flag, const char *payload)
+static void post_head(int from, enum as_relay_kind kind, int flag, const char *payload)
 {
-    const struct as_courier_head head = {.kind = kind, .flag = flag, .payload = strlen(payload)};
+    const struct as_relay_head head = {.kind = kind, .flag = flag, .payload = strlen(payload)};
     post(from, &head, sizeof head);
     if (head.payload)
         post(from, payload, head.payload);
@@ -65,7 +65,7 @@ void as_mpi_start_send(const struct as_mpi *m, const void *data, int n, int to, 
     (void)r;
     if (n == sizeof *last_sent) {
         memcpy(&last_sent[to], data, sizeof *last_sent);
-        is_wanted[to] |= last_sent[to].kind == AS_COURIER_WANT;
+        is_wanted[to] |= last_sent[to].kind == AS_RELAY_WANT;
     }
 }
 
@@ -111,8 +111,8 @@ bool as_mpi_is_done(const struct as_mpi *m, struct as_mpi_requests *r)
 
 static char folder[64];
 static const struct as_fleet_job job = {.size = RANKS, .id = "7"};
-static struct as_courier courier;
-static int to_courier;
+static struct as_relay relay;
+static int to_relay;
 static double began;
 static const struct event {
     double at;
@@ -128,12 +128,12 @@ static void on_sleep(double seconds)
 
 static void rank_0_ends(void)
 {
-    assert_int_equal(write(to_courier, "E", 1), 1);
+    assert_int_equal(write(to_relay, "E", 1), 1);
 }
 
 static void parent_ends(void)
 {
-    close(to_courier);
+    close(to_relay);
 }
 
 static void post_state(int rank, const char *word, int flag)
@@ -141,16 +141,16 @@ static void post_state(int rank, const char *word, int flag)
     char text[160];
     snprintf(text, sizeof text, "{\"status_version\":1,\"launch\":\"7\",\"state\":\"%s\",\"request\":[],\"share\":0.5}",
              word);
-    post_head(rank, AS_COURIER_STATE, flag, text);
+    post_head(rank, AS_RELAY_STATE, flag, text);
 }
 
 static void post_offer(int rank)
 {
-    struct as_courier_head offer = {.kind = AS_COURIER_OFFER, .flag = 1};
+    struct as_relay_head offer = {.kind = AS_RELAY_OFFER, .flag = 1};
     char path[128];
     snprintf(path, sizeof path, "%s/sent.db", folder);
-    assert_int_equal(as_courier_hash_file(&courier, path, &offer.size, &offer.hash, NULL), AS_OK);
-    post_state(rank, "complete", AS_COURIER_LAST);
+    assert_int_equal(as_relay_hash_file(&relay, path, &offer.size, &offer.hash, NULL), AS_OK);
+    post_state(rank, "complete", AS_RELAY_LAST);
     post(rank, &offer, sizeof offer);
 }
 
@@ -172,7 +172,7 @@ static void read_store(void)
     snprintf(path, sizeof path, "%s/sent.db", folder);
     assert_int_equal(as_store_open(path, AS_STORE_WRITE, &made, NULL), AS_OK);
     as_store_close(made);
-    assert_int_equal(as_buf_read_file(&bytes, path, AS_COURIER_PIECE, NULL), AS_OK);
+    assert_int_equal(as_buf_read_file(&bytes, path, AS_RELAY_PIECE, NULL), AS_OK);
     store_n = bytes.len;
     store = as_buf_take(&bytes);
 }
@@ -181,14 +181,14 @@ static int begin(void **state)
 {
     int ends[2];
     (void)state;
-    strcpy(folder, "/tmp/assay-courier-XXXXXX");
+    strcpy(folder, "/tmp/assay-relay-XXXXXX");
     if (!mkdtemp(folder) || pipe(ends) || as_fleet_folder_make(folder, NULL))
         return 1;
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    to_courier = ends[1];
-    courier = (struct as_courier){
+    to_relay = ends[1];
+    relay = (struct as_relay){
         .folder = folder, .name = "n0", .request = "[]", .job = &job, .mpi = {.size = RANKS}, .in = ends[0], .out = -1};
-    courier.piece = malloc(AS_COURIER_PIECE);
+    relay.piece = malloc(AS_RELAY_PIECE);
     memset(inbox, 0, sizeof inbox);
     memset(last_sent, 0, sizeof last_sent);
     memset(is_wanted, 0, sizeof is_wanted);
@@ -197,8 +197,8 @@ static int begin(void **state)
     for (int rank = 1; rank < RANKS; rank++) {
         char hello[40];
         snprintf(hello, sizeof hello, "{\"name\":\"n%d\",\"request\":\"\"}", rank);
-        post_head(rank, AS_COURIER_HELLO, 0, hello);
-        post_head(rank, AS_COURIER_SEEN, 0, "");
+        post_head(rank, AS_RELAY_HELLO, 0, hello);
+        post_head(rank, AS_RELAY_SEEN, 0, "");
         post_state(rank, "measuring", 0);
     }
     clock_script(0);
@@ -213,8 +213,8 @@ static int end(void **state)
     char command[128];
     (void)state;
     clock_on_sleep = NULL;
-    close(courier.in);
-    free(courier.piece);
+    close(relay.in);
+    free(relay.piece);
     free(store);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command); /* NOLINT(cert-env33-c) */
@@ -240,9 +240,9 @@ static void state_is(const char *name, enum as_fleet_state state, bool locked, c
 static void leads(const struct event *events)
 {
     next_event = events;
-    assert_int_equal(as_courier_lead(&courier), AS_COURIER_ARRIVED);
+    assert_int_equal(as_relay_lead(&relay), AS_RELAY_ARRIVED);
     for (int rank = 1; rank < RANKS; rank++)
-        assert_int_equal(last_sent[rank].kind, AS_COURIER_END);
+        assert_int_equal(last_sent[rank].kind, AS_RELAY_END);
 }
 
 static struct as_fleet_watch watch;
@@ -280,7 +280,7 @@ UNIT_TEST(test_rank_0_is_the_last)
                                  {0, NULL}});
     assert_true(has_store("n1") && has_store("n2"));
     state_is("n1", AS_FLEET_COMPLETE, false, "");
-    assert_int_equal(last_sent[1].flag, AS_COURIER_ARRIVED);
+    assert_int_equal(last_sent[1].flag, AS_RELAY_ARRIVED);
     as_fleet_watch_finish(&watch);
 }
 
@@ -292,14 +292,14 @@ UNIT_TEST(test_a_node_stalls)
         {1, rank_1_offers}, {1, rank_2_offers}, {20, rank_0_ends}, {200, parent_ends}, {0, NULL}});
     assert_true(has_store("n2") && !has_store("n1"));
     state_is("n2", AS_FLEET_COMPLETE, false, "");
-    state_is("n1", AS_FLEET_FAILED, false, "measured, but not gathered: it ended while its store was sent");
-    assert_int_equal(last_sent[1].flag, AS_COURIER_NOT_TAKEN);
-    assert_int_equal(last_sent[2].flag, AS_COURIER_ARRIVED);
+    state_is("n1", AS_FLEET_FAILED, false, "measured, but not gathered: the node's process ended during the transfer");
+    assert_int_equal(last_sent[1].flag, AS_RELAY_NOT_TAKEN);
+    assert_int_equal(last_sent[2].flag, AS_RELAY_ARRIVED);
 }
 
 static void rank_1_sends_nonsense(void)
 {
-    const struct as_courier_head head = {.kind = AS_COURIER_STATE, .payload = UINT64_MAX};
+    const struct as_relay_head head = {.kind = AS_RELAY_STATE, .payload = UINT64_MAX};
     post(1, &head, sizeof head);
 }
 
@@ -309,15 +309,15 @@ UNIT_TEST(test_nonsense)
     leads((const struct event[]){{5, rank_1_sends_nonsense}, {20, parent_ends}, {0, NULL}});
     state_is("n1", AS_FLEET_MEASURING, true, "");
     state_is("n2", AS_FLEET_MEASURING, false, "");
-    assert_int_equal(last_sent[1].flag, AS_COURIER_GIVEN_UP);
-    assert_int_equal(last_sent[2].flag, AS_COURIER_TOO_EARLY);
+    assert_int_equal(last_sent[1].flag, AS_RELAY_GIVEN_UP);
+    assert_int_equal(last_sent[2].flag, AS_RELAY_TOO_EARLY);
 }
 
 UNIT_TEST(test_silence)
 {
     leads((const struct event[]){{400, parent_ends}, {0, NULL}});
     state_is("n1", AS_FLEET_MEASURING, true, "");
-    assert_int_equal(last_sent[1].flag, AS_COURIER_GIVEN_UP);
+    assert_int_equal(last_sent[1].flag, AS_RELAY_GIVEN_UP);
 }
 
 /* Where rank 0 cannot write a store, the node is told so. */
@@ -335,22 +335,22 @@ UNIT_TEST(test_not_written)
 {
     leads((const struct event[]){{1, store_cannot_be_written}, {20, rank_0_ends}, {200, parent_ends}, {0, NULL}});
     state_is("n1", AS_FLEET_FAILED, false, "measured, but not gathered: ");
-    assert_int_equal(last_sent[1].flag, AS_COURIER_NOT_TAKEN);
+    assert_int_equal(last_sent[1].flag, AS_RELAY_NOT_TAKEN);
 }
 
 static void rank_0_says_the_end(void)
 {
-    post_head(0, AS_COURIER_END, AS_COURIER_NOT_TAKEN, "");
+    post_head(0, AS_RELAY_END, AS_RELAY_NOT_TAKEN, "");
 }
 
 UNIT_TEST(test_follower_is_told)
 {
-    courier.name = "n1";
-    courier.mpi.rank = 1;
+    relay.name = "n1";
+    relay.mpi.rank = 1;
     next_event = (const struct event[]){{5, rank_0_says_the_end}, {0, NULL}};
-    post_head(0, AS_COURIER_WELCOME, 0, "{\"request\":\"[]\",\"file\":\".seen\"}");
-    assert_int_equal(as_courier_follow(&courier), AS_COURIER_NOT_TAKEN);
-    close(to_courier);
+    post_head(0, AS_RELAY_WELCOME, 0, "{\"request\":\"[]\",\"file\":\".seen\"}");
+    assert_int_equal(as_relay_follow(&relay), AS_RELAY_NOT_TAKEN);
+    close(to_relay);
 }
 
 int main(void)
