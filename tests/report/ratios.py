@@ -16,7 +16,7 @@ NUMBER = r"\d[\d.,]*"
 RATIO = re.compile(r"(?<![\w.,])(" + NUMBER + r")x(?!\w)")
 # "3.1x as long (2.8 to 3.2x; ...)", "(2.8 to 3.2x", "over 2.1x", "under 0.5x"
 BESIDE = re.compile(r"^[^();]*\((?:" + NUMBER + r" to " + NUMBER + r"x|one trial)")
-RANGE = re.compile(r"(?:" + NUMBER + r" to |\bover |\bunder )$")
+RANGE = re.compile(r"(?:" + NUMBER + r" to |\bover |\bunder |\bincludes )$")
 BY_HAND = re.compile(r"%[-+#0-9.*]*l?[efgEFG]x")
 
 
