@@ -35,7 +35,7 @@ static const struct size_limit limits[] = {
     {"cuMemCreate", 140 * GIB, AS_NOMEM, "requested 140 GiB, 139 GiB are free"},
     {"cuMemAlloc", 139 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
     {"cuMemAllocManaged", GIB + 1, AS_UNSUPPORTED, "capped at 1073741824 B"},
-    {"__managed__", 513 << 20, AS_UNSUPPORTED, "capped at 512 MiB"},
+    {"__managed__", 514 << 20, AS_UNSUPPORTED, "capped at 513 MiB"},
     {"cuMemHostAlloc", UINT64_C(1) << 60, AS_NOMEM, "half of the host memory"},
     {0},
 };

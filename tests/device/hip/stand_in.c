@@ -21,7 +21,7 @@ static const struct size_limit limits[] = {
     {"hipExtMallocWithFlags fine-grained", 4 * GIB, AS_NOMEM, "requested 4 GiB, 3 GiB are free"},
     {"hipMalloc", 3 * GIB - 1, AS_NOMEM, "256 MiB are left alone"},
     {"hipMallocManaged prefer device", GIB + 1, AS_UNSUPPORTED, "capped at 1073741824 B"},
-    {"__managed__", 513 << 20, AS_UNSUPPORTED, "capped at 512 MiB"},
+    {"__managed__", 514 << 20, AS_UNSUPPORTED, "capped at 513 MiB"},
     {"hipHostMalloc", UINT64_C(1) << 60, AS_NOMEM, "half of the host memory"},
     {0},
 };
