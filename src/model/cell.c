@@ -211,6 +211,16 @@ bool as_cell_is_valid(const struct as_cell *c)
     return (c->status == AS_CELL_OK || c->status == AS_CELL_WIDE) && c->sum.n > 0 && isfinite(c->sum.median);
 }
 
+struct as_interval as_cell_possible(const struct as_cell *c, struct as_interval ci)
+{
+    const double value = c->sum.median;
+    if (c->limit > 0 && c->lower_is_better)
+        ci.lo = fmax(ci.lo, fmin(c->limit, value));
+    else if (c->limit > 0)
+        ci.hi = fmin(ci.hi, fmax(c->limit, value));
+    return ci;
+}
+
 double as_cell_width(const struct as_cell *c)
 {
     if (!isfinite(c->sum.median) || !isfinite(c->sum.ci.lo))

@@ -180,6 +180,8 @@ bool as_cell_is_busy(const struct as_cell *c);
 /* Whether it is valid, no mere bound, and not of an older version that timed something else. Quantities, facts and
  * comparisons with published figures rest on these. */
 bool as_cell_is_evidence(const struct as_cell *c);
+/* The part of an interval around its number that the physical bound leaves. */
+struct as_interval as_cell_possible(const struct as_cell *c, struct as_interval ci);
 /* Half the interval's width over the number; NAN if there is none. */
 double as_cell_width(const struct as_cell *c);
 void as_cells_free(struct as_cell *cells, size_t n); /* finishes each and frees the array */

@@ -72,17 +72,24 @@ static int process_of(const struct as_judge *j, const struct as_cell *cell, cons
     return j->varies_by_process && j->varies_by_process(cell) ? v->worker : 0;
 }
 
+/* Counts and what else is no time or rate: no other work changes them, and what all samples span is what is known. */
+static bool is_exact(const struct as_judge *j, const struct as_cell *cell)
+{
+    return as_unit_is_count(cell->unit) || (j->is_untimed && j->is_untimed(cell));
+}
+
 /* The n counting trials of a cell as input of the statistics. NULL: out of memory. */
 static struct as_trial_samples *samples_of(const struct as_judge *j, const struct as_cell *cell,
                                            const struct as_trials *t, size_t *n)
 {
     struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
+    const bool exact = is_exact(j, cell);
     *n = 0;
     for (size_t i = 0; x && i < t->n; i++)
         if (as_trial_counts(&t->v[i]))
             x[(*n)++] = (struct as_trial_samples){.x = t->v[i].samples,
                                                   .clock_hz = t->v[i].core_hz,
-                                                  .weight = t->v[i].weight,
+                                                  .weight = exact ? NULL : t->v[i].weight,
                                                   .n = t->v[i].n,
                                                   .process = process_of(j, cell, &t->v[i])};
     return x;
@@ -248,7 +255,7 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
 /* Threads of a driver compete for the host's CPUs too: what they take is part of its devices' numbers. */
 static int contended_side(const struct as_judge *j, const struct as_cell *cell)
 {
-    return !judge_device_of(j, cell->device)->is_cpu ? 0 : cell->lower_is_better ? -1 : 1;
+    return is_exact(j, cell) || !judge_device_of(j, cell->device)->is_cpu ? 0 : cell->lower_is_better ? -1 : 1;
 }
 
 static enum as_status judge_estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
@@ -262,7 +269,7 @@ static enum as_status judge_estimate(const struct as_judge *j, const struct as_k
         return as_nomem(err, t->n * sizeof *x, "trials");
     const struct as_aim aim = {.width = isfinite(cell->precision) ? cell->precision : 0,
                                .trials = (size_t)j->trials_asked,
-                               .exact = as_unit_is_count(cell->unit),
+                               .exact = is_exact(j, cell),
                                .stopped = n > (size_t)j->trials_asked,
                                .better = contended_side(j, cell)};
     enum as_status st =
@@ -456,6 +463,8 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         const bool normalised = k && k->known && k->behaviour != OWN_WORK && isfinite(j->reference_hz);
         take_estimate(cell, &e, normalised ? k->beta : NAN);
         as_gates_evaluate(cell, trials->v, trials->n, context);
+        cell->sum.ci = as_cell_possible(cell, cell->sum.ci);
+        e.wide = e.wide && 2 * as_cell_width(cell) > cell->precision;
         const struct as_disturbance d = {context->own_power ? 0 : as_gates_throttled(trials->v, trials->n),
                                          as_gates_shared(trials->v, trials->n), count_trials(trials),
                                          clock_off(cell, trials)};

@@ -34,6 +34,8 @@ struct as_judge {
     int trials_asked;
     /* Does its number differ between worker processes? NULL: never. */
     bool (*varies_by_process)(const struct as_cell *cell);
+    /* Is its number neither a time nor a rate, so that other work does not change it? NULL: of counts only. */
+    bool (*is_untimed)(const struct as_cell *cell);
     double reference_hz;   /* NAN unknown */
     struct as_kind *kinds; /* owned */
     size_t kinds_n;

@@ -107,11 +107,7 @@ struct as_interval as_number_interval_of_cell(const struct as_cell *c)
      * clock may make a normalised one too good. */
     if (as_cell_is_busy(c) && !(fabs(c->exponent) > 0))
         *(c->lower_is_better ? &ci.hi : &ci.lo) = value;
-    if (c->limit > 0 && c->lower_is_better)
-        ci.lo = fmax(ci.lo, fmin(c->limit, value));
-    else if (c->limit > 0)
-        ci.hi = fmin(ci.hi, fmax(c->limit, value));
-    return ci;
+    return as_cell_possible(c, ci);
 }
 
 struct as_number as_number_of_cell(const struct as_cell *c)

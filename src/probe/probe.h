@@ -150,6 +150,8 @@ struct as_probe {
     bool hidden;                     /* not listed (sentinel) */
     bool not_ahead;                  /* prepare takes long on the host: kernels are not precompiled */
     bool own_power;                  /* measures behaviour at the power limit: the clock may move */
+    bool untimed;                    /* its number is no time or rate: other work does not change it, and its interval
+                                        is what its samples span; of counts that is known */
     bool crosses_link;           /* its data crosses links between devices, or to the host: their counters are noted */
     bool varies_by_process;      /* worker processes differ in its numbers (driver calls, pinned memory, atomics over
                                     a link): its trials come from several, and these are the unit of the interval */
@@ -210,6 +212,8 @@ extern const struct as_probe *const as_probes[];
 /* Do worker processes differ in the number of this cell? By its probe's record, or since a device uses memory of the
  * host that its driver pins. */
 bool as_varies_by_process(const struct as_cell *cell);
+/* Is its number no time or rate, by its probe's record? */
+bool as_is_untimed(const struct as_cell *cell);
 extern const char *const as_probe_headings[];           /* of each: what the report groups it under */
 extern const unsigned as_probe_leads[];                 /* of each: its place among the report's main curves, 0: none */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */

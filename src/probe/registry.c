@@ -90,3 +90,9 @@ bool as_varies_by_process(const struct as_cell *cell)
             return true;
     return false;
 }
+
+bool as_is_untimed(const struct as_cell *cell)
+{
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    return probe && probe->untimed;
+}

@@ -258,6 +258,57 @@ static void test_counts_are_exact(void **state)
     assert_true(s->cells[0].sum.median == 0 && s->cells[0].sum.ci.lo == 0 && s->cells[0].sum.ci.hi == 0);
 }
 
+static bool never_timed(const struct as_cell *cell)
+{
+    return strcmp(cell->probe, "accounting") == 0;
+}
+
+/* A neighbour makes no share of memory larger, and hides none. */
+static void test_other_work_changes_no_amount(void **state)
+{
+    static const double seen[TRIALS] = {2, 1, 2};
+    struct scene *s = *state;
+    s->judge.is_untimed = never_timed;
+    for (int t = 0; t < TRIALS; t++)
+        s->trials[0].v[t].limit = NAN;
+    for (int contended = 0; contended <= TRIALS; contended++) {
+        strcpy(s->cells[0].unit, "x");
+        strcpy(s->cells[0].probe, "accounting");
+        for (int t = 0; t < TRIALS; t++)
+            for (int i = 0; i < N; i++) {
+                s->trials[0].v[t].samples[i] = seen[t];
+                s->trials[0].v[t].weight[i] = t >= contended;
+            }
+        scene_judge(s);
+        assert_true(!as_cell_is_busy(&s->cells[0]) && s->cells[0].sum.trials == TRIALS);
+        assert_true(s->cells[0].sum.ci.lo == 1 && s->cells[0].sum.ci.hi == 2);
+        strcpy(s->cells[0].unit, "updates");
+        strcpy(s->cells[0].probe, "atomics_lost");
+        scene_judge(s);
+        assert_true(!as_cell_is_busy(&s->cells[0]) && s->cells[0].sum.trials == TRIALS);
+        assert_true(s->cells[0].sum.ci.lo == 1 && s->cells[0].sum.ci.hi == 2);
+    }
+}
+
+/* Neither few trials nor other work make physics uncertain. */
+static void test_no_interval_passes_the_bound(void **state)
+{
+    struct scene *s = *state;
+    struct as_cell *c = &s->cells[0];
+    contend(s, N, 1); /* a rate of 20 at a bound of 25 */
+    assert_true(c->sum.ci.hi == 25 && c->sum.ci.lo < 20);
+    c->lower_is_better = true;
+    for (int t = 0; t < TRIALS; t++)
+        s->trials[0].v[t].limit = 15;
+    scene_judge(s);
+    assert_true(c->sum.ci.lo == 15 && c->sum.ci.hi > 20);
+    for (int t = 0; t < TRIALS; t++)
+        s->trials[0].v[t].limit = 19.9; /* and what is left is as narrow as requested */
+    c->precision = 0.2;
+    scene_judge(s);
+    assert_int_equal(c->status, AS_CELL_OK);
+}
+
 static void test_causes_in_words(void **state)
 {
     (void)state;
@@ -293,6 +344,8 @@ int main(void)
         SCENE_TEST(test_crash),
         SCENE_TEST(test_isolated_trials_do_not_count),
         SCENE_TEST(test_counts_are_exact),
+        SCENE_TEST(test_other_work_changes_no_amount),
+        SCENE_TEST(test_no_interval_passes_the_bound),
         cmocka_unit_test(test_causes_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,11 @@ static bool check_is_word(const char *const *words, const char *value)
     return words && *words;
 }
 
+static bool is_whole(const char *value)
+{
+    return value[0] && !value[strspn(value, "0123456789")];
+}
+
 /* Can the axis have each of the values ("read,dot") or the places of a bound? */
 static bool can_be_bound(const struct as_axis *axis, char *values)
 {
@@ -22,6 +27,7 @@ static bool can_be_bound(const struct as_axis *axis, char *values)
         if (is_place                        ? axis->domain != AS_DOMAIN_ALLOCATOR
             : strcmp(value, "@memory") == 0 ? axis->type != AS_AXIS_SIZE
             : strcmp(value, "@peer") == 0   ? strcmp(axis->name, "peer") != 0
+            : axis->type == AS_AXIS_COUNT   ? !is_whole(value)
                                             : !check_is_word(axis->words, value))
             return false;
     }
@@ -41,8 +47,7 @@ static bool can_be(const struct as_axis *axis, const char *value)
         return strcmp(axis->name, "peer") == 0;
     if (axis->domain == AS_DOMAIN_ALLOCATOR)
         return (value[0] == '@' && as_role_find(value + 1) != AS_ROLE_UNKNOWN) || check_is_word(axis->words, value);
-    return axis->type == AS_AXIS_WORD ? check_is_word(axis->words, value)
-                                      : value[0] && !value[strspn(value, "0123456789")];
+    return axis->type == AS_AXIS_WORD ? check_is_word(axis->words, value) : is_whole(value);
 }
 
 /* Can it have each of them ("touch-again,touch-mapped")? */

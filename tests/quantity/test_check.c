@@ -53,6 +53,8 @@ UNIT_TEST(test_planted_bounds)
         {"matmul type=f16", NULL},
         {"bandwidth op=read,dot allocator=@of_host", NULL},
         {"copy from=@own to=host size=@memory", NULL},
+        {"migration pass=1", NULL},
+        {"migration pass=first", "axis 'pass' of probe 'migration' has no value 'first'"},
         {"mattmul type=f16", "unknown probe 'mattmul'"},
         {"matmul type=f17", "axis 'type' of probe 'matmul' has no value 'f17'"},
         {"bandwidth op=read,dott", "axis 'op' of probe 'bandwidth' has no value 'read,dott'"},

@@ -229,6 +229,9 @@ UNIT_TEST(test_none)
         {"copy", "from=pinned to=pinned direction=one how=engine"},             /* may be done by the host */
         {"link", "peer=every direction=to how=engine allocator=own"},           /* several links */
         {"interference", "victim=cpu op=read aggressor=read allocator=pinned"}, /* on the CPU */
+        {"migration", "touch=cpu agent=device pass=1 what=bandwidth allocator=managed"},
+        {"migration", "touch=device agent=cpu pass=1 what=bandwidth allocator=pinned"},    /* by the CPU */
+        {"migration", "touch=device agent=device pass=1 what=bandwidth allocator=pinned"}, /* may be in its caches */
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_true(isnan(bound_of(&info, none[i].probe, "GB/s", none[i].axes).value));
@@ -238,6 +241,9 @@ UNIT_TEST(test_none)
     assert_true(bound_of(&info, "copy", "GB/s", "from=pinned to=pinned direction=one how=kernel").value == 64);
     assert_true(bound_of(&info, "bandwidth", "GB/s", "level=memory op=read allocator=pinned").value == 64);
     assert_true(bound_of(&info, "bandwidth", "GB/s", "level=memory op=triad allocator=pinned").value == 128);
+    assert_true(
+        bound_of(&info, "migration", "GB/s", "touch=cpu agent=device pass=1 what=bandwidth allocator=pinned").value ==
+        64);
     info.is_host_memory = true;
     assert_true(isnan(bound_of(&info, "link", "GB/s", "peer=host direction=to").value));
     assert_true(bound_of(&info, "bandwidth", "GB/s", "level=memory op=read allocator=pinned").value >= 3350);

@@ -327,6 +327,12 @@ static void note_attributes(const struct state *s)
 
 /* ---- one trial ---- */
 
+/* The host serves the faults of a device's first pass over pages that the CPU wrote and the driver may move or map. */
+static bool faults_in_pass(const struct state *s, const struct as_allocator *allocator)
+{
+    return s->passes == 1 && !s->touched_by_device && allocator && allocator->on_demand;
+}
+
 static enum as_status migration_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     const struct as_program_desc program = {.name = "migration", .source = as_kernel_migration, .host = host_kernels};
@@ -369,7 +375,7 @@ static enum as_status migration_prepare(struct as_trial_context *tc, void *state
     }
     s->sums = as_buffers_memory(&s->of_device, NULL, s->groups * GROUP * sizeof(uint64_t), err);
     tc->footprint = s->words * 8;
-    tc->host_work = true;
+    tc->host_work |= !s->read_by_device || faults_in_pass(s, allocator);
     tc->max_reps = 1; /* each sample has memory of its own */
     if (s->read_by_device && !s->of_device.status)
         as_expect_code(tc, s->sum[1], "load.global", 1);

@@ -13,6 +13,8 @@
 static const double MOVES = 1.25;
 /* An interval of ratios that spans more is stated by its lower end. */
 static const double OPEN = 4;
+/* Launching a kernel, or waking the CPU's threads, is a part of shorter passes. */
+static const double SHORT_S = 100e-6;
 /* A buffer of this many last-level caches no longer hits them from pass to pass. */
 static const double CACHES = 2;
 
@@ -37,11 +39,13 @@ static const struct as_cell *last_pass(const struct as_cell *const *cells, size_
     return last;
 }
 
-/* "CPU reads of 'managed' memory that the device wrote" */
+/* "CPU reads of 64 MiB of 'managed' memory that the device wrote" */
 static void migration_subject(const struct as_cell *cell, char *out, size_t size)
 {
     const char *agent = as_cell_axis(cell, "agent"), *touch = as_cell_axis(cell, "touch");
-    snprintf(out, size, "%s reads of '%.48s' memory that %s wrote", is_of_cpu(cell) ? "CPU" : "device",
+    char bytes[32];
+    snprintf(out, size, "%s reads of %s of '%.48s' memory that %s wrote", is_of_cpu(cell) ? "CPU" : "device",
+             as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", bytes, sizeof bytes),
              as_cell_axis(cell, "allocator"),
              strcmp(agent, touch) == 0      ? "it"
              : strcmp(touch, "device") == 0 ? "the device"
@@ -84,7 +88,7 @@ static bool tells_location(const struct as_rule_context *c)
 
 static void add_first(struct as_rule_context *c, const struct as_cell *first, const char *subject, const char *object)
 {
-    char value[256], note[160], prefetch[64], record[96];
+    char value[256], note[192], prefetch[64], record[96];
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_MIGRATION_FIRST, first, AS_BY(.object = object));
     if (!f)
         return;
@@ -93,6 +97,8 @@ static void add_first(struct as_rule_context *c, const struct as_cell *first, co
     if (after >= 0 && after <= 1)
         snprintf(note, sizeof note, "then %.0f%% of the pages are %s%s%s", 100 * after,
                  tells_location(c) ? "in the host's memory" : "mapped on the host", record[0] ? "; " : "", record);
+    if (as_cell_size(first) < SHORT_S * 1e9 * first->sum.median)
+        snprintf(note + strlen(note), sizeof note - strlen(note), "%slaunch included", note[0] ? "; " : "");
     as_fact_noted_text(f, "", note, value, sizeof value);
     as_fact_say(f, "First pass of %s: %s%s", subject, value, prefetch_text(first, prefetch));
 }

@@ -126,12 +126,40 @@ UNIT_TEST(test_passes)
         }
 }
 
+/* The host's clock and neighbours concern a pass only where its CPU reads, or serves the faults of the device. */
+UNIT_TEST(test_whose_work_a_pass_is)
+{
+    static const struct {
+        const char *touch, *agent;
+        unsigned pass;
+        bool on_demand, by_host;
+    } rows[] = {{"cpu", "device", 1, true, true},   {"cpu", "device", 2, true, false},
+                {"cpu", "device", 1, false, false}, {"device", "device", 1, true, false},
+                {"device", "cpu", 1, false, true},  {"device", "cpu", 2, true, true},
+                {"cpu", "cpu", 1, false, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct toy t;
+        struct toy_trial v;
+        char cell[160];
+        toy_init(&t, AS_CAP_SOURCE);
+        t.dev.info.allocators[0].host_access = true;
+        t.dev.info.allocators[0].on_demand = rows[i].on_demand;
+        t.kernel = run;
+        snprintf(cell, sizeof cell, "allocator=toy touch=%s agent=%s pass=%u size=65536 lines=modified what=bandwidth",
+                 rows[i].touch, rows[i].agent, rows[i].pass);
+        toy_prepare(&t, &as_probe_migration, cell, &v, NULL);
+        assert_int_equal(v.tc.host_work, rows[i].by_host);
+        toy_finish(&as_probe_migration, &v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_cells),
         cmocka_unit_test(test_which_cells_of_lines),
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_whose_work_a_pass_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,14 +21,16 @@ UNIT_TEST(test_passes)
     made_add(&m, "migration", "GB/s", 51, "allocator=pinned touch=cpu agent=device pass=4 size=268435456");
     made_add(&m, "migration", "GB/s", 90, "allocator=pinned touch=cpu agent=cpu pass=1 size=268435456");
     made_derive(&m);
-    made_says(made_near(&m, "migration.first.managed.cpu.device", 4, 1e-9),
-              "First pass of device reads of 'managed' memory that the CPU wrote: 4.00 GB/s");
-    made_says(made_near(&m, "migration.gain.managed.cpu.device", 500, 1e-9), "the pages move to their reader");
-    made_says(made_get(&m, "migration.gain.mapped.cpu.device"), "the host keeps its pages");
-    made_verdict(&m, "migration.gain.pinned.cpu.device", AS_SUPPORTED);
-    made_says(made_get(&m, "migration.gain.pinned.cpu.device"), "are alike");
-    made_says(made_get(&m, "migration.first.pinned.cpu.cpu"), "CPU reads of 'pinned' memory that it wrote");
-    assert_null(made_find(&m, "migration.gain.pinned.cpu.cpu"));
+    made_says(made_near(&m, "migration.first.managed.cpu.device.268435456", 4, 1e-9),
+              "First pass of device reads of 256 MiB of 'managed' memory that the CPU wrote: 4.00 GB/s");
+    made_says(made_near(&m, "migration.gain.managed.cpu.device.268435456", 500, 1e-9),
+              "the pages move to their reader");
+    made_says(made_get(&m, "migration.gain.mapped.cpu.device.268435456"), "the host keeps its pages");
+    made_verdict(&m, "migration.gain.pinned.cpu.device.268435456", AS_SUPPORTED);
+    made_says(made_get(&m, "migration.gain.pinned.cpu.device.268435456"), "are alike");
+    made_says(made_get(&m, "migration.first.pinned.cpu.cpu.268435456"),
+              "CPU reads of 256 MiB of 'pinned' memory that it wrote");
+    assert_null(made_find(&m, "migration.gain.pinned.cpu.cpu.268435456"));
     made_end(&m);
 }
 
@@ -121,7 +123,7 @@ UNIT_TEST(test_moves)
 UNIT_TEST(test_hits_of_the_cpu_are_no_move)
 {
     static const char sides[] = "touch=device;agent=cpu";
-    static const char managed[] = "migration.gain.cuMemAllocManaged.device.cpu";
+    static const char managed[] = "migration.gain.cuMemAllocManaged.device.cpu.67108864";
     struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda", .bus_bandwidth = 63e9}};
     for (int i = 0; i < 3; i++) {
         add_control(&m, "cuMemAllocManaged", 1700);
@@ -135,8 +137,8 @@ UNIT_TEST(test_hits_of_the_cpu_are_no_move)
                                                 : "pays for a move is inconclusive: pass 4 is 2.50x as fast as the "
                                                   "first (2.46 to 2.54x), but may only hit the CPU's caches");
         if (i < 2) {
-            made_verdict(&m, "migration.gain.cuMemHostAlloc.device.cpu", AS_SUPPORTED);
-            assert_null(strchr(made_get(&m, "migration.gain.cuMemHostAlloc.device.cpu")->sentence, ':'));
+            made_verdict(&m, "migration.gain.cuMemHostAlloc.device.cpu.67108864", AS_SUPPORTED);
+            assert_null(strchr(made_get(&m, "migration.gain.cuMemHostAlloc.device.cpu.67108864")->sentence, ':'));
         }
         made_end(&m);
     }
@@ -149,11 +151,33 @@ UNIT_TEST(test_mapped_is_not_located)
         struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda", .memory_node = node}};
         add_control(&m, "cuMemAllocManaged prefer host", 51);
         made_derive(&m);
-        made_says(made_get(&m, "migration.first.cuMemAllocManaged_prefer_host.device.device"),
+        made_says(made_get(&m, "migration.first.cuMemAllocManaged_prefer_host.device.device.67108864"),
                   node ? "then 0% of the pages are in the host's memory"
                        : "then 0% of the pages are mapped on the host");
         made_end(&m);
     }
+}
+
+/* Facts of two sizes do not contradict one another, and a number that is mostly a launch says so. */
+UNIT_TEST(test_sizes_are_told_apart)
+{
+    struct made m = {.share = 0.01, .info = {.id = "cuda:0", .backend = "cuda"}};
+    for (int pass = 1; pass <= 2; pass++)
+        for (int large = 0; large < 2; large++) {
+            char axes[160];
+            snprintf(axes, sizeof axes, "allocator=pinned touch=cpu agent=device pass=%d size=%d", pass,
+                     large ? 1 << 26 : 1 << 20);
+            made_add(&m, "migration", "GB/s", large ? 50 : 35 * pass, axes);
+        }
+    made_derive(&m);
+    made_says(made_near(&m, "migration.first.pinned.cpu.device.1048576", 35, 1e-9), "35.0 GB/s");
+    made_says(made_get(&m, "migration.first.pinned.cpu.device.1048576"), "reads of 1 MiB of 'pinned'");
+    made_says(made_get(&m, "migration.first.pinned.cpu.device.1048576"), "launch included)");
+    made_near(&m, "migration.first.pinned.cpu.device.67108864", 50, 1e-9);
+    assert_null(strstr(made_get(&m, "migration.first.pinned.cpu.device.67108864")->sentence, "launch"));
+    made_near(&m, "migration.gain.pinned.cpu.device.1048576", 2, 1e-9);
+    made_near(&m, "migration.gain.pinned.cpu.device.67108864", 1, 1e-9);
+    made_end(&m);
 }
 
 /* Each kind of memory has its facts, however many kinds there are. */
@@ -175,7 +199,7 @@ UNIT_TEST(test_all_allocators)
     made_derive(&m);
     for (int i = 0; i < KINDS; i++) {
         char id[96];
-        snprintf(id, sizeof id, "migration.first.own%d.device.device", i);
+        snprintf(id, sizeof id, "migration.first.own%d.device.device.67108864", i);
         made_get(&m, id);
         snprintf(id, sizeof id, "migration.lines.latency.own%d.cpu.device.1048576", i);
         made_get(&m, id);
@@ -260,7 +284,8 @@ UNIT_TEST(test_lines)
             made_says(made_near(&m, id, rows[i].ratio, 1e-9), d == 2 ? rows[i].behind_bus : rows[i].text);
         }
         made_verdict(&m, "migration.lines.latency.hipHostMalloc.cpu.device.1048576", AS_SUPPORTED);
-        made_says(made_get(&m, "migration.first.hipHostMalloc.cpu.device"), "10.0 GB/s"); /* of bandwidth alone */
+        made_says(made_get(&m, "migration.first.hipHostMalloc.cpu.device.1048576"),
+                  "10.0 GB/s"); /* of bandwidth alone */
         made_end(&m);
     }
 }
@@ -272,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_hits_of_the_cpu_are_no_move),
         cmocka_unit_test(test_mapped_is_not_located),
+        cmocka_unit_test(test_sizes_are_told_apart),
         cmocka_unit_test(test_all_allocators),
         cmocka_unit_test(test_prefetch),
         cmocka_unit_test(test_lines),

@@ -176,6 +176,7 @@ const struct as_probe as_probe_conversion = {
     .own_metrics = own_metrics,
     .counts = "an answer in words; for 'explained' the percentage of matching numbers",
     .needs = AS_CAP_SOURCE,
+    .untimed = true,
     AS_CELLS(axes, quick, full, conversion_applies),
     .patience_s = 30, /* the driver compiles the kernel first */
     AS_TRIAL(struct state, conversion_prepare, conversion_sample, conversion_check, as_kernel_timer_finish),

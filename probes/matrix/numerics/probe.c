@@ -183,6 +183,7 @@ const struct as_probe as_probe_numerics = {
     .unit = AS_UNIT_ANSWER,
     .own_metrics = own_metrics,
     .counts = "the property found: a width, a number of products, or an answer in words",
+    .untimed = true,
     AS_CELLS(axes, quick, full, numerics_applies),
     .about = as_matrix_about,
     .patience_s = 60, /* the driver compiles the kernel first; models add on the host */

@@ -274,6 +274,7 @@ const struct as_probe as_probe_accounting = {
     .unit = "x",
     .counts = "memory in use by this counter, in blocks, starting at 1: 2 if the block is counted, 1 if it is not",
     .not_ahead = true,
+    .untimed = true,
     AS_CELLS(axes, quick, full, accounting_applies),
     .patience = accounting_patience,
     AS_TRIAL(struct state, accounting_prepare, accounting_sample, accounting_check, accounting_finish),

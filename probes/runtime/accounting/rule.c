@@ -47,14 +47,21 @@ static void accounting_fill(struct table *t, const struct as_cell *const *cells,
     }
 }
 
+/* All processes change the other counters, so that one sample may show what another process did. */
+static bool is_sampled_enough(const struct as_cell *cell)
+{
+    return cell->sum.n > 1 || as_cell_is(cell, "counter", "VmRSS") || as_cell_is(cell, "counter", "smaps_rollup");
+}
+
+/* In every sample. */
 static bool is_seen(const struct as_cell *cell)
 {
-    return cell && as_cell_interval(cell).lo >= SEEN;
+    return cell && is_sampled_enough(cell) && cell->sum.min >= SEEN;
 }
 
 static bool is_not_seen(const struct as_cell *cell)
 {
-    return cell && as_cell_interval(cell).hi <= NOT_SEEN;
+    return cell && is_sampled_enough(cell) && cell->sum.max <= NOT_SEEN;
 }
 
 static bool is_undecided(const struct as_cell *cell)
@@ -112,17 +119,28 @@ static void list_decided(struct as_buf *out, const struct table *t)
     as_buf_finish(&names);
 }
 
-/* "VmRSS (20 to 40% at first device touch)" */
+/* "40%", "samples from 0 to 200%": samples that differ are no scatter around one share. */
+static const char *share_text(const struct as_cell *cell, char out[static 64])
+{
+    char low[16], high[16];
+    snprintf(low, sizeof low, "%.0f", 100 * (cell->sum.min - 1));
+    snprintf(high, sizeof high, "%.0f", 100 * (cell->sum.max - 1));
+    if (strcmp(low, high) != 0)
+        snprintf(out, 64, "samples from %s to %s%%", low, high);
+    else
+        snprintf(out, 64, "%s%%%s", low, cell->sum.n == 1 ? " in one sample" : "");
+    return out;
+}
+
+/* "VmRSS (40% at first device touch)" */
 static void list_undecided(struct as_buf *out, const struct table *t)
 {
     for (size_t k = 0; k < COUNTERS; k++)
         for (size_t m = 0; m < FREED; m++) {
-            char part[80];
+            char part[128], share[64];
             if (!is_undecided(t->cell[k][m]))
                 continue;
-            const struct as_interval ci = as_cell_interval(t->cell[k][m]);
-            snprintf(part, sizeof part, "%s (%.0f to %.0f%% %s)", counters[k], 100 * (ci.lo - 1), 100 * (ci.hi - 1),
-                     moments_said[m]);
+            snprintf(part, sizeof part, "%s (%s %s)", counters[k], share_text(t->cell[k][m], share), moments_said[m]);
             add_name(out, part);
         }
     for (size_t k = 0; k < COUNTERS; k++)
@@ -178,8 +196,8 @@ static void derive_accounting(struct as_rule_context *c)
 
 const struct as_rule as_rules_accounting[] = {
     {"memory accounting", derive_accounting,
-     "change of a counter relative to a block of known size: counted when the whole interval is above 80%, not counted "
-     "when it is below 20%",
+     "change of a counter relative to a block of known size: counted when all samples are above 80%, not counted when "
+     "all are below 20%; one sample decides only of the process's own counters",
      "a block of another size with another ratio"},
     {0},
 };

@@ -39,7 +39,7 @@ UNIT_TEST(test_who_counts)
     assert_string_equal(made_get(&m, "accounting.cuMemAlloc")->sentence,
                         "cuMemAlloc is counted by driver at allocation; not by VmRSS at allocation or first touch");
     assert_string_equal(made_get(&m, "accounting.odd_one")->sentence,
-                        "Whether odd one is counted is inconclusive: VmRSS (39 to 41% at first device touch)");
+                        "Whether odd one is counted is inconclusive: VmRSS (40% at first device touch)");
     assert_int_equal(made_get(&m, "accounting.odd_one")->verdict, AS_UNDECIDED);
     assert_true(isnan(made_get(&m, "accounting.malloc")->value));
 }
@@ -64,11 +64,39 @@ UNIT_TEST(test_driver_may_keep_managed_memory)
     made_end(&gpu);
 }
 
+static void spanned(struct made *of, const char *counter, const char *moment, double low, double high, size_t n)
+{
+    char axes[160];
+    snprintf(axes, sizeof axes, "allocator=spread;counter=%s;step=%s;size=67108864", counter, moment);
+    struct as_cell *c = made_add(of, "accounting", "x", 1 + (low + high) / 2, axes);
+    c->sum.min = 1 + low;
+    c->sum.max = 1 + high;
+    c->sum.n = n;
+}
+
+/* Samples at 0 and 200% are two answers, no share between -32 and 500%. */
+UNIT_TEST(test_samples_that_differ_are_told)
+{
+    static struct made spread = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.6};
+    spanned(&spread, "MemAvailable", "allocated", 0.98, 1.02, 3);
+    spanned(&spread, "driver", "cpu-touched", 0, 2, 3);
+    spanned(&spread, "driver", "allocated", 1, 1, 1);
+    spanned(&spread, "VmRSS", "allocated", 0, 0, 1);
+    spanned(&spread, "VmRSS", "cpu-touched", 1, 1, 1);
+    made_derive(&spread);
+    assert_string_equal(made_get(&spread, "accounting.spread")->sentence,
+                        "spread is counted by MemAvailable at allocation; by VmRSS at first CPU touch; inconclusive: "
+                        "driver (100% in one sample at allocation), driver (samples from 0 to 200% at first CPU "
+                        "touch)");
+    made_end(&spread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         made_test(test_who_counts, &m),
         cmocka_unit_test(test_driver_may_keep_managed_memory),
+        cmocka_unit_test(test_samples_that_differ_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
