@@ -99,6 +99,8 @@ bool as_advise_allocator(struct as_rule_context *c, const struct as_advice_topic
     if (n < 2)
         return false;
     char pass[64];
+    as_choices_simplest_first(c, choices, n, same, t->wanted.team == THREADS ? AS_ROLE_PAGEABLE : AS_ROLE_DEVICE,
+                              t->wanted.less);
     as_advice_pass_text(choices[0].cell, pass, sizeof pass);
     say_choice(a, choices, same, &(struct chosen){"", t->does, pass});
     say_others(a, choices, n, same, "allocators measured");
@@ -189,6 +191,7 @@ bool as_advise_cpu_on_device(struct as_rule_context *c, const struct as_advice_t
     as_fact_value_text(as_cell_size(cpu[0].cell), AS_NO_INTERVAL, "B", size, sizeof size);
     snprintf(pass, sizeof pass, "triad over %s, each at its best number of threads", size);
     const size_t same = as_choices_best(cpu, cpu_n, false);
+    as_choices_simplest_first(c, cpu, cpu_n, same, AS_ROLE_PAGEABLE, false);
     say_choice(a, cpu, same, &(struct chosen){"", t->does, pass});
     say_others(a, cpu, cpu_n, same, "allocators measured that the CPU can access");
     add_numbers(a, cpu, cpu_n);
@@ -218,16 +221,16 @@ bool as_advise_shared(struct as_rule_context *c, const struct as_advice_topic *t
         return false;
     size_t same = as_choices_best(choices, kept, t->wanted.less);
     char pass[64], repeated[80];
+    as_choices_simplest_first(c, choices, kept, same, AS_ROLE_MANAGED, t->wanted.less);
     snprintf(repeated, sizeof repeated, "repeated %s", as_advice_pass_text(choices[0].cell, pass, sizeof pass));
     say_choice(a, choices, same, &(struct chosen){"", "the device streams at", repeated});
     say_others(a, choices, kept, same, "allocators measured that both sides can access");
     const struct as_allocator *fastest = as_info_allocator(c->info, own.allocator);
     const bool out_of_reach = fastest && !fastest->host_access;
-    if (out_of_reach) {
+    const struct as_interval reached = as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci);
+    if (out_of_reach && !as_ratio_is_open(choices[0].value / own.value, reached)) {
         char ratio[96];
-        as_fact_value_text(choices[0].value / own.value,
-                           as_ratio_interval(choices[0].value, choices[0].ci, own.value, own.ci), "x", ratio,
-                           sizeof ratio);
+        as_fact_value_text(choices[0].value / own.value, reached, "x", ratio, sizeof ratio);
         as_advice_say(a, ". '%s' reaches %s of the rate in '%s', which the host cannot access", choices[0].allocator,
                       ratio, own.allocator);
     }
@@ -307,11 +310,12 @@ static size_t lives_backed(const struct as_rule_context *c, const struct sizes *
     return kept;
 }
 
-static void say_backed(struct as_rule_context *c, struct as_advice *a, const struct as_advice_choice *lives, size_t n,
+static void say_backed(struct as_rule_context *c, struct as_advice *a, struct as_advice_choice *lives, size_t n,
                        const char *size, bool is_lazy_kind)
 {
     const size_t same = as_choices_best(lives, n, true);
     char before[64];
+    as_choices_simplest_first(c, lives, n, same, AS_ROLE_UNKNOWN, true);
     snprintf(before, sizeof before, "For %.24s%s", size, is_lazy_kind ? ", allocated lazily," : "");
     say_choice(a, lives, same, &(struct chosen){before, "allocating and freeing takes", ""});
     say_others(a, lives, n, same, NULL);

@@ -165,6 +165,35 @@ bool as_choices_undecided(const struct as_advice_choice *choices, size_t same)
     return false;
 }
 
+/* Where it stands: with the role first, then as the backend lists them, from its basic call to those with advice. */
+static size_t choose_simplicity(const struct as_rule_context *c, const char *allocator, enum as_role plain)
+{
+    size_t i = 0;
+    if (plain != AS_ROLE_UNKNOWN && as_allocator_role(c->device, allocator) == plain)
+        return 0;
+    while (c->info && i < c->info->allocators_n && strcmp(c->info->allocators[i].name, allocator) != 0)
+        i++;
+    return 1 + i;
+}
+
+void as_choices_simplest_first(const struct as_rule_context *c, struct as_advice_choice *choices, size_t n, size_t same,
+                               enum as_role plain, bool less)
+{
+    size_t simplest = 0;
+    if (as_choices_undecided(choices, same))
+        return;
+    for (size_t i = 1; i < same; i++) {
+        const bool ahead =
+            same == n || (less ? choices[i].value < choices[same].value : choices[i].value > choices[same].value);
+        if (ahead && choose_simplicity(c, choices[i].allocator, plain) <
+                         choose_simplicity(c, choices[simplest].allocator, plain))
+            simplest = i;
+    }
+    const struct as_advice_choice first = choices[simplest];
+    memmove(choices + 1, choices, simplest * sizeof *choices);
+    choices[0] = first;
+}
+
 enum { NAMES_SHOWN = 3 };
 
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out)

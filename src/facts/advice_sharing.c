@@ -92,8 +92,9 @@ static void say_no_first_touch(struct as_advice *a, const struct as_pair *p, siz
     else
         as_advice_say(a, "Inconclusive: first touch by CPU or device may change the device's bandwidth by up to %.*f%%",
                       most < 0.1, 100 * most);
-    as_advice_say(a, ". '%s', first touch by device relative to CPU: %s", as_cell_axis(p->a, "allocator"),
-                  ratio_text(p->b, p->a, text));
+    if (!as_ratio_is_open(p->b->sum.median / p->a->sum.median, as_cells_ratio(p->b, p->a)))
+        as_advice_say(a, ". '%s', first touch by device relative to CPU: %s", as_cell_axis(p->a, "allocator"),
+                      ratio_text(p->b, p->a, text));
 }
 
 static void add_first_touch(struct as_advice *a, const struct as_pair *p)
@@ -191,12 +192,14 @@ bool as_advise_prefault_cpu(struct as_rule_context *c, const struct as_advice_to
         if (strcmp(cheaper[i].axis, "allocator") == 0 && as_cell_axis_number(p.a, "pages") < 2)
             continue; /* one page does not predict a block */
         const enum as_fact_verdict helps = as_verdict_above(as_cells_ratio(p.a, p.b), 1);
-        as_advice_say(a, "%s%s: %s. Each of %s pages then takes %s instead of %s", a->sentence[0] ? ". " : "",
+        as_advice_say(a, "%s%s", a->sentence[0] ? ". " : "",
                       helps == AS_SUPPORTED ? cheaper[i].do_it
                       : helps == AS_REFUTED ? cheaper[i].leave_it
-                                            : cheaper[i].unclear,
-                      speedup_text(p.a, p.b, ratio), as_cell_axis(p.a, "pages"), cell_text(p.b, after),
-                      cell_text(p.a, before));
+                                            : cheaper[i].unclear);
+        if (helps != AS_UNDECIDED)
+            as_advice_say(a, ": %s", speedup_text(p.a, p.b, ratio));
+        as_advice_say(a, ". Each of %s pages then takes %s instead of %s", as_cell_axis(p.a, "pages"),
+                      cell_text(p.b, after), cell_text(p.a, before));
         as_advice_gain(a, as_cells_ratio(p.a, p.b));
         advice_sharing_add_pair(a, &p);
     }
@@ -248,23 +251,31 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
     (void)t;
     if (!largest_pair(c, "scenario", "device-major", "device-minor", &p))
         return false;
+    const struct as_interval gain = as_cells_ratio(p.a, p.b);
+    const enum as_fact_verdict helps = as_verdict_above(gain, 1);
+    const char *allocator = as_cell_axis(p.a, "allocator");
     cell_text(p.a, before);
     cell_text(p.b, after);
     speedup_text(p.a, p.b, ratio);
     advice_sharing_add_pair(a, &p);
-    as_advice_gain(a, as_cells_ratio(p.a, p.b));
-    if (as_cells_ratio(p.a, p.b).lo > 1) {
+    as_advice_gain(a, gain);
+    if (helps == AS_SUPPORTED) {
         as_advice_say(
             a,
             "Touch '%s' on the CPU where that can overlap the device's work: %s. The device then takes %s per "
             "page instead of %s",
-            as_cell_axis(p.a, "allocator"), ratio, after, before);
+            allocator, ratio, after, before);
         say_in_turn(c, a, &p);
-    } else {
+    } else if (helps == AS_REFUTED)
         as_advice_say(
             a, "Let the device touch '%s' first: after the CPU it is %s. It then takes %s per page, against %s without",
-            as_cell_axis(p.a, "allocator"), ratio, after, before);
-    }
+            allocator, ratio, after, before);
+    else
+        as_advice_say(
+            a,
+            "Whether the CPU should touch '%s' before the device is inconclusive. The device takes %s per page "
+            "after the CPU, %s without",
+            allocator, after, before);
     return true;
 }
 
@@ -282,6 +293,20 @@ static const struct as_cell *streaming(const struct as_rule_context *c, const ch
             return cell;
     }
     return NULL;
+}
+
+/* What a kernel reads over the link to the host, where reads of that memory were not measured by themselves. */
+static const struct as_cell *reads_of_link(const struct as_rule_context *c, const char *op, const char *allocator)
+{
+    const struct as_cell *best = NULL;
+    for (size_t i = 0; i < c->n && strcmp(op, "read") == 0; i++) {
+        const struct as_cell *cell = c->cells[i];
+        if (strcmp(cell->probe, "link") == 0 && as_cell_is(cell, "peer", "host") &&
+            as_cell_is(cell, "direction", "from") && as_cell_is(cell, "how", "kernel") &&
+            as_cell_is(cell, "allocator", allocator) && (!best || as_cell_is_faster(cell, best)))
+            best = cell;
+    }
+    return best;
 }
 
 /* A copy by the copy engines from host memory to the device's own. */
@@ -337,18 +362,32 @@ struct copies {
     size_t n;
 };
 
-static void find_copies(struct as_rule_context *c, const char *op, const char *own, struct copies *out)
+static bool has_source(const struct copies *all, const char *from)
 {
+    for (size_t i = 0; all && i < all->n; i++)
+        if (as_cell_is(all->copy[i], "from", from))
+            return true;
+    return false;
+}
+
+/* From sources that are not among the others. */
+static void find_copies(struct as_rule_context *c, const char *own, const struct copies *others, struct copies *out)
+{
+    const char *op = out->op;
     struct sources sources = find_sources(c, own);
-    for (size_t i = 0; i < c->n && out->n < COPIES_MAX; i++) {
+    const size_t most = COPIES_MAX - (others ? others->n : 0);
+    for (size_t i = 0; i < c->n && out->n < most; i++) {
         const struct as_cell *copy = c->cells[i], *direct, *near;
-        if (!is_legacy_copy(c, copy, own))
+        const char *from = as_cell_axis(copy, "from");
+        if (!is_legacy_copy(c, copy, own) || has_source(others, from))
             continue;
-        const double *largest = largest_from(&sources, as_cell_axis(copy, "from"));
+        const double *largest = largest_from(&sources, from);
         if (!largest || *largest > as_cell_axis_number(copy, "size"))
             continue;
-        direct = streaming(c, op, as_cell_axis(copy, "from"), NULL);
+        direct = streaming(c, op, from, NULL);
         near = direct ? streaming(c, op, own, direct) : NULL;
+        if (!near && (direct = reads_of_link(c, op, from)))
+            near = streaming(c, op, own, NULL);
         if (!near)
             continue;
         out->copy[out->n] = copy;
@@ -363,7 +402,9 @@ static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
     char pass[64];
     as_fact_value_text(as_cell_size(all->copy[i]), AS_NO_INTERVAL, "B", pass, sizeof pass);
     as_advice_add_number(a, all->copy[i], "copy of %s, '%s' to '%s'", pass, from, own);
-    as_advice_add_number(a, all->direct[i], "%s, '%s'", as_advice_pass_text(all->direct[i], pass, sizeof pass), from);
+    as_advice_pass_text(all->direct[i], pass, sizeof pass);
+    as_advice_add_number(a, all->direct[i], "%s%s, '%s'", as_cell_axis(all->direct[i], "op")[0] ? "" : "read", pass,
+                         from);
     as_advice_add_number(a, all->own[i], "%s, '%s'", as_advice_pass_text(all->own[i], pass, sizeof pass), own);
 }
 
@@ -393,6 +434,7 @@ static void say_copies(struct as_advice *a, const struct copies *all)
 {
     const bool reads = strcmp(all->op, "read") == 0; /* else triads, which write too */
     const char *does = reads ? "read" : "stream over", *passes_of = reads ? "Reads" : "Triads";
+    const char *does_all = reads ? "read the data" : "stream over the data";
     size_t vain[COPIES_MAX] = {0}, vain_n = 0, open[COPIES_MAX] = {0}, open_n = 0;
     double most = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -410,13 +452,8 @@ static void say_copies(struct as_advice *a, const struct copies *all)
             continue;
         }
         as_advice_gain(a, as_cells_ratio(all->own[i], all->direct[i]));
-        if (ci.hi < 1)
-            as_advice_say(a, "%s '%s', copy even if you %s the data once", a->sentence[0] ? ". From" : "From",
-                          as_cell_axis(all->copy[i], "from"), does);
-        else
-            as_advice_say(a, "%s '%s', copy if you %s the data %s times or more", a->sentence[0] ? ". From" : "From",
-                          as_cell_axis(all->copy[i], "from"), does,
-                          as_fact_value_text(passes, ci, "", number, sizeof number));
+        as_advice_say(a, "%s '%s', copy %s", a->sentence[0] ? ". From" : "From", as_cell_axis(all->copy[i], "from"),
+                      as_passes_text(ci, does_all, number, sizeof number));
     }
     say_sources(a, all, vain, vain_n);
     if (vain_n)
@@ -434,12 +471,11 @@ bool as_advise_copies(struct as_rule_context *c, const struct as_advice_topic *t
 {
     static const char *const ops[] = {"read", "triad"}; /* a pass is one of these; the first that was measured */
     const char *own = c->info && c->info->allocators_n ? c->info->allocators[0].name : "";
-    struct copies all = {.n = 0};
+    struct copies all[2] = {{.op = ops[0]}, {.op = ops[1]}};
     (void)t;
-    for (size_t k = 0; k < sizeof ops / sizeof *ops && !all.n; k++) {
-        all.op = ops[k];
-        find_copies(c, ops[k], own, &all);
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+        find_copies(c, own, k ? &all[0] : NULL, &all[k]);
+        say_copies(a, &all[k]);
     }
-    say_copies(a, &all);
-    return all.n > 0;
+    return all[0].n + all[1].n > 0;
 }

@@ -32,6 +32,10 @@ size_t as_advice_elsewhere(const struct as_rule_context *c, const struct as_advi
 void as_choices_sort(struct as_advice_choice *choices, size_t n, bool less);
 /* How many at the front are statistically tied with the best. */
 size_t as_choices_best(const struct as_advice_choice *choices, size_t n, bool less);
+/* Of those tied the simplest comes first, if it is ahead of all others: of this role, else the first that the backend
+ * lists. */
+void as_choices_simplest_first(const struct as_rule_context *c, struct as_advice_choice *choices, size_t n, size_t same,
+                               enum as_role plain, bool less);
 /* Are the intervals of these so wide that to be tied says nothing? */
 bool as_choices_undecided(const struct as_advice_choice *choices, size_t same);
 

@@ -14,5 +14,8 @@ enum as_status as_facts_each_device(const struct as_fact_input *in, as_device_fn
  * may be. */
 bool as_passes_to_pay(const struct as_cell *copy, const struct as_cell *direct, const struct as_cell *own,
                       double *passes, struct as_interval *ci);
+/* "if you read it 2 times or more": whole passes from which a copy surely takes less time, "even if you read it once".
+ */
+const char *as_passes_text(struct as_interval passes, const char *reads, char *out, size_t size);
 
 #endif

@@ -240,6 +240,12 @@ bool as_fact_is_open(const struct as_fact *f)
     return as_number_form(&n) == AS_NUMBER_INCONCLUSIVE;
 }
 
+bool as_ratio_is_open(double ratio, struct as_interval ci)
+{
+    const struct as_number n = {.value = ratio, .ci = ci, .unit = "x"};
+    return as_number_form(&n) == AS_NUMBER_INCONCLUSIVE;
+}
+
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
 {
     format_noted(out, &(struct as_number){.value = v, .ci = ci, .unit = unit}, "", "");

@@ -43,6 +43,15 @@ bool as_passes_to_pay(const struct as_cell *copy, const struct as_cell *direct, 
     return isfinite(*passes) && isfinite(ci->hi);
 }
 
+const char *as_passes_text(struct as_interval passes, const char *reads, char *out, size_t size)
+{
+    if (passes.hi <= 1)
+        snprintf(out, size, "even if you %s once", reads);
+    else
+        snprintf(out, size, "if you %s %.0f times or more", reads, ceil(passes.hi));
+    return out;
+}
+
 static void add_direct(struct as_rule_context *c, const struct as_cell *copy, const struct as_cell *direct,
                        const struct as_cell *own)
 {
@@ -57,15 +66,10 @@ static void add_direct(struct as_rule_context *c, const struct as_cell *copy, co
     as_fact_value_text(copy->sum.median, as_cell_interval(copy), copy->unit, copies, sizeof copies);
     if (as_passes_to_pay(copy, direct, own, &passes, &ci)) {
         as_fact_number(f, passes, ci);
-        char when[96] = "even if you read it once", number[72];
-        if (passes < 1 && ci.hi >= 1)
-            snprintf(when, sizeof when, "if you read it more than about once");
-        else if (ci.hi >= 1)
-            snprintf(when, sizeof when, "if you read it for %s or more",
-                     as_fact_value_text(passes, ci, "passes", number, sizeof number));
+        char when[96];
         as_fact_value_text(as_cell_size(copy), AS_NO_INTERVAL, "B", size, sizeof size);
         as_fact_say(f, "A kernel reads %.40s directly at %s, a copy of %s of it runs at %s: copy it first %s", from,
-                    reads, size, copies, when);
+                    reads, size, copies, as_passes_text(ci, "read it", when, sizeof when));
     } else {
         const bool slower = as_cells_ratio(direct, own).lo < 1; /* perhaps */
         f->verdict = slower ? AS_UNDECIDED : AS_REFUTED;

@@ -91,6 +91,7 @@ const char *as_noted_text(double v, struct as_interval ci, const char *unit, con
                           char *out, size_t size);
 /* Is its interval too wide for any number to be stated? */
 bool as_fact_is_open(const struct as_fact *f);
+bool as_ratio_is_open(double ratio, struct as_interval ci);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);

@@ -3,8 +3,10 @@
 #include "planned.h"
 
 #include "facts/advice.h"
+#include "facts/rule.h"
 #include "first_sentence.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static bool is_sound(const char *sentence)
     return !*rest || strchr(";,", *rest) || strncmp(rest, " (", 2) == 0 || strncmp(rest, " at length ", 11) == 0;
 }
 
-/* Whether intervals are narrow or open, advice begins with a short sentence. */
+/* Whether intervals are narrow or open, advice begins with a short sentence, and it rests on no open ratio. */
 static enum as_status look_at_advice(const struct as_plan *plan, const struct planned_machine *m, size_t *bad,
                                      struct as_error *err)
 {
@@ -32,9 +34,17 @@ static enum as_status look_at_advice(const struct as_plan *plan, const struct pl
     enum as_status st = planned_derive(plan, m, &facts, &facts_n, err);
     if (!st)
         st = as_advice_derive(&in, facts, facts_n, &advice, &n, err);
-    for (size_t i = 0; i < n; i++)
-        if (advice[i].known && first_sentence(advice[i].sentence) > FIRST_SENTENCE_MAX) {
-            printf("# too long a first sentence: %s\n", advice[i].sentence);
+    for (size_t i = 0; i < n; i++) {
+        const bool is_open = strstr(advice[i].sentence, "an unknown number of times");
+        if (!advice[i].known || (first_sentence(advice[i].sentence) <= FIRST_SENTENCE_MAX && !is_open))
+            continue;
+        printf("# %s: %s\n", is_open ? "an open ratio" : "too long a first sentence", advice[i].sentence);
+        ++*bad;
+    }
+    for (size_t i = 0; i < facts_n; i++)
+        if (strstr(facts[i].act, "an unknown number of times") ||
+            (facts[i].act[0] && isfinite(facts[i].gain) && !as_fact_side(&facts[i]))) {
+            printf("# acts on an open ratio: %s\n", facts[i].act);
             ++*bad;
         }
     free(advice);

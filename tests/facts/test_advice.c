@@ -1,6 +1,7 @@
 /* Advice on synthetic cells: what valid cells support, and nothing without them. */
 #include "made_advice.h"
 
+#include "base/text.h"
 #include "model/metrics.h"
 
 #include <stdio.h>
@@ -81,6 +82,26 @@ UNIT_TEST(test_sizes_that_differ)
     a = get_advice("cuda:0", "shared");
     says(a, "Use 'cuMemAllocManaged': the device streams at 4.18 TB/s (");
     assert_null(strstr(a->sentence, "Not compared")); /* the host cannot access cuMemAlloc */
+}
+
+/* Of those tied the simplest is named: the device's own memory, plain malloc, managed memory without advice. */
+UNIT_TEST(test_ties)
+{
+    infos[0].allocators_n = 2;
+    as_copy_text(infos[0].allocators[0].name, sizeof infos[0].allocators[0].name, "malloc");
+    as_copy_text(infos[0].allocators[1].name, sizeof infos[0].allocators[1].name, "thp");
+    triad("hip:0", 4100, "pinned", 0, "cpu");
+    triad("hip:0", 4180, "shared", 0, "cpu");
+    triad("hip:0", 4160, "own", 0, "cpu");
+    triad("hip:0", 50, "managed", 0, "cpu");
+    triad("cpu", 201, "thp", 8, "cpu");
+    triad("cpu", 200, "malloc", 8, "cpu");
+    says(get_advice("hip:0", "device-heavy"), "Use 'own': the device streams at 4.16 TB/s");
+    says(get_advice("hip:0", "device-heavy"),
+         "it is statistically tied with 'shared' and 'pinned'; 'managed' is 83.2x");
+    says(get_advice("hip:0", "shared"), "Use 'pinned': the device streams at 4.10 TB/s");
+    says(get_advice("cpu", "cpu-heavy"), "Use 'malloc': the CPU streams at 200 GB/s");
+    assert_int_equal(get_advice("hip:0", "device-heavy")->numbers[0].cell, 3);
 }
 
 /* A tie of wide intervals is none. */
@@ -282,6 +303,7 @@ int main(void)
         ADVICE_TEST(test_without_cells_commands_are_named),
         ADVICE_TEST(test_allocators_by_side),
         ADVICE_TEST(test_sizes_that_differ),
+        ADVICE_TEST(test_ties),
         ADVICE_TEST(test_undecided),
         ADVICE_TEST(test_cpu_heavy_on_device),
         ADVICE_TEST(test_short_lives),

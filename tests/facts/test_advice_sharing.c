@@ -112,6 +112,13 @@ UNIT_TEST(test_prefaults_that_are_drowned)
     says(get_advice("hip:0", "pre-fault"), "The device then takes 100 ns (99.0 to 101 ns) per page instead of 500 ns");
 }
 
+UNIT_TEST(test_prefaults_that_cost)
+{
+    fault("hip:0", 200, "device-major", "managed");
+    fault("hip:0", 400, "device-minor", "managed");
+    says(get_advice("hip:0", "pre-fault"), "Let the device touch 'managed' first: after the CPU it is 2.00x slower");
+}
+
 UNIT_TEST(test_prefaults_that_do_not_pay)
 {
     fault("hip:0", 900, "device-major", "managed");
@@ -122,6 +129,17 @@ UNIT_TEST(test_prefaults_that_do_not_pay)
 
 UNIT_TEST(test_prefaults_that_may_pay)
 {
+    static const char *const scenarios[] = {"device-major", "device-minor"};
+    for (size_t i = 0; i < 2; i++) {
+        char axes[120];
+        snprintf(axes, sizeof axes, "scenario=%s;what=fault;allocator=managed;pages=10000;node=near", scenarios[i]);
+        add("hip:0", "fault", "ns", i ? 440 : 230, axes)->sum.ci =
+            i ? (struct as_interval){220, 880} : (struct as_interval){120, 460};
+    }
+    says(get_advice("hip:0", "pre-fault"),
+         "Whether the CPU should touch 'managed' before the device is inconclusive. The device takes 220 to 880 ns per "
+         "page after the CPU, 120 to 460 ns without");
+    forget_advice();
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 1001, "cpu-all", "mmap");
     says(get_advice("cpu", "pre-fault"), "Whether more threads help a first touch is inconclusive");
@@ -141,11 +159,35 @@ UNIT_TEST(test_copies)
     add("hip:0", "copy", "GB/s", 60, "from=shared;to=own;direction=one;how=engine;size=64");
     const struct as_advice *a = get_advice("hip:0", "copies");
     assert_null(strstr(a->sentence, "'far'"));
-    says(a, "From 'pinned', copy if you stream over the data 1.01 (");
+    says(a, "From 'pinned', copy if you stream over the data 2 times or more"); /* 1.01 */
     says(a, ". From 'managed' and 'shared', do not copy data that you stream over repeatedly. Triads in place are at "
             "most 2% slower "
             "than in 'own'");
     assert_int_equal(a->numbers_n, 7); /* device memory read once */
+}
+
+/* A triad uses both directions of the link: where data is only read, a copy is compared with reads. */
+UNIT_TEST(test_copies_against_reads_over_the_link)
+{
+    triad("hip:0", 4400, "own", 0, "cpu");
+    triad("hip:0", 74, "pinned", 0, "cpu");
+    triad("hip:0", 74, "shared", 0, "cpu");
+    add("hip:0", "bandwidth", "GB/s", 4600,
+        "op=read;level=memory;size=1000;threads=0;store=regular;allocator=own;touch=cpu");
+    add("hip:0", "copy", "GB/s", 55, "from=pinned;to=own;direction=one;how=engine;size=64");
+    add("hip:0", "copy", "GB/s", 55, "from=shared;to=own;direction=one;how=engine;size=64");
+    struct as_cell *link =
+        add("hip:0", "link", "GB/s", 51, "peer=host;node=0;allocator=pinned;direction=from;how=kernel;size=64");
+    const uint64_t id = (uint64_t)link->id;
+    says(get_advice("hip:0", "copies"), "From 'pinned', copy even if you read the data once");
+    says(get_advice("hip:0", "copies"), ". From 'shared', copy if you stream over the data 2 times or more");
+    assert_int_equal(get_advice("hip:0", "copies")->numbers[1].cell, id);
+    forget_advice();
+    add("hip:0", "bandwidth", "GB/s", 4600,
+        "op=read;level=memory;size=2000;threads=0;store=regular;allocator=own;touch=cpu");
+    add("hip:0", "bandwidth", "GB/s", 59,
+        "op=read;level=memory;size=2000;threads=0;store=regular;allocator=pinned;touch=cpu");
+    says(get_advice("hip:0", "copies"), "From 'pinned', copy if you read the data 2 times or more");
 }
 
 UNIT_TEST(test_undecided_copies)
@@ -300,10 +342,12 @@ int main(void)
         ADVICE_TEST(test_first_touch_of_memory_that_advice_places),
         ADVICE_TEST(test_what_is_named_is_printed_first),
         ADVICE_TEST(test_atomics_where_plain_accesses_are_not_coherent),
+        ADVICE_TEST(test_copies_against_reads_over_the_link),
         ADVICE_TEST(test_undecided_copies),
         ADVICE_TEST(test_every_scope_loses),
         ADVICE_TEST(test_prefaults),
         ADVICE_TEST(test_prefaults_that_are_drowned),
+        ADVICE_TEST(test_prefaults_that_cost),
         ADVICE_TEST(test_prefaults_that_do_not_pay),
         ADVICE_TEST(test_prefaults_that_may_pay),
         ADVICE_TEST(test_copies),

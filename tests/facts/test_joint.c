@@ -34,6 +34,11 @@ UNIT_TEST(test_copy_or_direct)
     assert_int_equal(f->verdict, AS_SUPPORTED);
     assert_true(f->ci.lo < f->value && f->ci.hi > f->value);
     assert_int_equal(f->evidence_n, 3);
+    made_says(f, "copy it first even if you read it once");
+    direct->sum.median = 70;
+    direct->sum.ci = (struct as_interval){69, 71};
+    made_derive(&m);
+    made_says(made_get(&m, "copy.pays.pinned"), "copy it first if you read it 2 times or more"); /* 1.43 */
     direct->sum.median = 4100;
     direct->sum.ci = (struct as_interval){4050, 4150};
     made_derive(&m);

@@ -45,11 +45,39 @@ UNIT_TEST(test_device)
     made_end(&m);
 }
 
+UNIT_TEST(test_write_combined)
+{
+    static const char *const id = "host.cached.cuMemHostAlloc_write-combined";
+    static const struct {
+        double combined, share;
+        enum as_fact_verdict verdict;
+        const char *says;
+    } of[] = {
+        {1.84, 0.01, AS_SUPPORTED, "The CPU caches 'cuMemHostAlloc write-combined' memory"},
+        {190, 0.01, AS_SUPPORTED, "The CPU does not cache 'cuMemHostAlloc write-combined' memory: a load over 1 KiB"},
+        {12, 0.7, AS_UNDECIDED, "is inconclusive"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct made m = {.share = of[i].share, .info = {.id = "cuda:0", .backend = "cuda"}};
+        made_add(&m, "host_latency", "ns", 1.87, "from=0;node=0;allocator=cuMemHostAlloc;touch=cpu;size=1024");
+        made_add(&m, "host_latency", "ns", of[i].combined,
+                 "from=0;node=0;allocator=cuMemHostAlloc write-combined;touch=cpu;size=1024");
+        made_add(&m, "host_latency", "ns", 160, "from=0;node=0;allocator=cuMemHostAlloc;touch=cpu;size=536870912");
+        made_add(&m, "host_latency", "ns", 300,
+                 "from=0;node=0;allocator=cuMemHostAlloc write-combined;touch=cpu;size=536870912");
+        made_derive(&m);
+        made_verdict(&m, id, of[i].verdict);
+        made_says(made_get(&m, id), of[i].says);
+        made_end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_device),
+        cmocka_unit_test(test_write_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,17 +189,20 @@ _Static_assert((size_t)ALLOCATORS_N <= (size_t)AS_ALLOCATORS_MAX, "the table of 
 /* Whether host and kernel can use atomics there concurrently. They cannot if pages migrate on access. */
 static void say_sharing(struct as_gpu *gpu, const struct as_gpu_allocator *a, struct as_allocator *out)
 {
-    bool from_host = a->sources & AS_GPU_FROM_HOST;
-    int needs =
-        a->coherent ? CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED : CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
+    const bool from_host = a->sources & AS_GPU_FROM_HOST;
+    const bool combined = a->get == as_gpu_get_pinned && a->flags & CU_MEMHOSTALLOC_WRITECOMBINED;
+    const bool stays = a->coherent || combined; /* in the host's memory */
+    const int needs =
+        stays ? CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED : CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
     if (!from_host)
         as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host can access it only through a copy");
-    else if (a->get == as_gpu_get_pinned && a->flags & CU_MEMHOSTALLOC_WRITECOMBINED)
-        as_copy_text(out->no_sharing, sizeof out->no_sharing, "the host does not cache it");
     else if (!a->plain && as_cu_attribute(gpu, needs) <= 0)
         snprintf(out->no_sharing, sizeof out->no_sharing, "the device has 0 for CU_DEVICE_ATTRIBUTE_%s",
-                 a->coherent ? "HOST_NATIVE_ATOMIC_SUPPORTED: its atomics are not atomic with respect to the host's"
-                             : "CONCURRENT_MANAGED_ACCESS: the host may not use it while a kernel runs");
+                 stays ? "HOST_NATIVE_ATOMIC_SUPPORTED: its atomics are not atomic with respect to the host's"
+                       : "CONCURRENT_MANAGED_ACCESS: the host may not use it while a kernel runs");
+    else if (combined) /* Arm leaves undefined what atomics do in memory that is not cached */
+        as_copy_text(out->no_sharing, sizeof out->no_sharing,
+                     "the driver may map it uncached on the host, where the host's atomics need not work");
 }
 
 void as_cu_list_allocators(struct as_device *dev)

@@ -125,7 +125,7 @@ static bool is_first_of_source(const struct as_sheet *sheet, size_t row)
     return true;
 }
 
-/* "Memory read 3.89 TB/s, L2 read 9.77 TB/s": all figures of a source, where there is no column for them. */
+/* "Memory read 2.78 TB/s, L2 read 9.77 TB/s": all figures of a source, where there is no column for them. */
 static void list_published(const struct as_sheet *sheet, const char *source, struct as_buf *out)
 {
     const char *lead = "";

@@ -178,6 +178,27 @@ static void test_plain(void **state)
     old.dev.device->close(&old.dev);
 }
 
+/* Whether the host caches write-combined memory is for its page tables: the driver states only what it may do. */
+static void test_write_combined(void **state)
+{
+    static const struct {
+        const char *asked, *pinned, *combined;
+    } of[] = {{"", "HOST_NATIVE_ATOMIC_SUPPORTED", "HOST_NATIVE_ATOMIC_SUPPORTED"},
+              {"grace", "", "may map it uncached"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct opened o = {.backend = gpu.backend};
+        fake(of[i].asked);
+        open_device(&o, 2);
+        const struct as_device_info *info = &o.dev.info;
+        const char *pinned = as_info_allocator(info, "cuMemHostAlloc")->no_sharing;
+        const char *combined = as_info_allocator(info, "cuMemHostAlloc write-combined")->no_sharing;
+        if (!strstr(pinned, of[i].pinned) || (pinned[0] && !of[i].pinned[0]) || !strstr(combined, of[i].combined))
+            fail_msg("'%s': '%s', '%s'", of[i].asked, pinned, combined);
+        o.dev.device->close(&o.dev);
+    }
+}
+
 /* A device in the host's memory, most of which holds files: what the driver counts as free is no bound. */
 static void test_integrated(void **state)
 {
@@ -243,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_attributes, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_beyond, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_plain, gpu_setup, gpu_teardown),
+        cmocka_unit_test_setup_teardown(test_write_combined, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_integrated, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_registered, gpu_setup, gpu_teardown),
         cmocka_unit_test_setup_teardown(test_unified_memory, gpu_setup, gpu_teardown),
