@@ -4,6 +4,7 @@
  * the same cells of what has limits, so that these are the same facts. */
 #include "device/device.h"
 #include "facts/matmul_types.h"
+#include "lib/ops/ops.h"
 #include "plan/plan.h"
 #include "tests/unit_test.h"
 
@@ -215,9 +216,36 @@ UNIT_TEST(test_operands)
     as_plan_finish(&planned);
 }
 
+static bool plans_operation(const char *probe, const char *op)
+{
+    for (size_t i = 0; i < planned.n; i++)
+        if (planned.cells[i].status == AS_CELL_PLANNED && strcmp(planned.cells[i].probe, probe) == 0 &&
+            strcmp(as_axes_text(&planned.cells[i].axes, "op"), op) == 0)
+            return true;
+    return false;
+}
+
+/* A row of the table of operations has both. */
+UNIT_TEST(test_throughput_beside_latency)
+{
+    static const char *const devices[] = {"cuda:0", "hip:0", "metal:0", "cpu"};
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+        size_t n = 0;
+        plan_suite(devices[d], "alu", &planned);
+        for (const char *const *op = as_op_words; *op; op++) {
+            n += plans_operation("alu_latency", *op);
+            if (plans_operation("alu_latency", *op) && !plans_operation("alu", *op))
+                fail_msg("%s: %s has a latency and no throughput", devices[d], *op);
+        }
+        assert_true(n > 100);
+        as_plan_finish(&planned);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_signals), cmocka_unit_test(test_same_limits),
-                                       cmocka_unit_test(test_operands)};
+                                       cmocka_unit_test(test_operands),
+                                       cmocka_unit_test(test_throughput_beside_latency)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
