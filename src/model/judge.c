@@ -2,6 +2,7 @@
 #include "model/bins.h"
 #include "model/counters.h"
 #include "model/gates.h"
+#include "model/judge_metrics.h"
 #include "model/judge_state.h"
 #include "model/metrics.h"
 
@@ -66,12 +67,6 @@ enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct
     return st;
 }
 
-/* The process of a trial: its worker if processes differ. */
-static int process_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trial *v)
-{
-    return j->varies_by_process && j->varies_by_process(cell) ? v->worker : 0;
-}
-
 /* Counts and what else is no time or rate: no other work changes them, and what all samples span is what is known. */
 static bool is_exact(const struct as_judge *j, const struct as_cell *cell)
 {
@@ -91,7 +86,7 @@ static struct as_trial_samples *samples_of(const struct as_judge *j, const struc
                                                   .clock_hz = t->v[i].core_hz,
                                                   .weight = exact ? NULL : t->v[i].weight,
                                                   .n = t->v[i].n,
-                                                  .process = process_of(j, cell, &t->v[i])};
+                                                  .process = as_judge_process_of(j, cell, &t->v[i])};
     return x;
 }
 
@@ -152,8 +147,7 @@ static struct as_kind *judge_kind_of(const struct as_judge *j, const struct as_c
     return find_kind(j, cell->device, probe_of_kind(cell, b), b);
 }
 
-/* Rebuilds the kinds; of[i] is the kind of cells[i], NO_KIND if no trial counts. */
-static const size_t NO_KIND = (size_t)-1;
+/* Rebuilds the kinds; of[i] is the kind of cells[i], AS_NO_KIND if no trial counts. */
 static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells, const struct as_trials *trials,
                                  size_t n, size_t *of, struct as_error *err)
 {
@@ -165,7 +159,7 @@ static enum as_status make_kinds(struct as_judge *j, const struct as_cell *cells
         bool any = false;
         for (size_t k = 0; k < trials[i].n && !any; k++)
             any = as_trial_counts(&trials[i].v[k]);
-        of[i] = NO_KIND;
+        of[i] = AS_NO_KIND;
         if (!any)
             continue;
         const enum behaviour b = behaviour_of(j, &cells[i], &trials[i]);
@@ -310,6 +304,8 @@ enum as_status as_judge_learn(struct as_judge *j, const struct as_cell *cells, c
         if (!st)
             st = learn_prior(j, k, cells, trials, of, n, err);
     }
+    if (!st)
+        st = as_judge_learn_metrics(j, cells, trials, of, n, err);
     free(of);
     return st;
 }
@@ -319,6 +315,7 @@ void as_judge_finish(struct as_judge *j)
     free(j->kinds);
     j->kinds = NULL;
     j->kinds_n = 0;
+    as_judge_forget_metrics(j);
 }
 
 static void take_estimate(struct as_cell *cell, const struct as_estimate *e, double exponent)
@@ -388,66 +385,6 @@ static void judge_add_up(struct as_cell *cell, const struct as_trials *t)
     cell->causes = 0;
 }
 
-/* Estimates a further metric from the trials' notes under its name, one sample per trial. If no trial has a value, the
- * metric is left out and *n stays. */
-static enum as_status add_metric(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
-                                 const struct as_trials *t, const struct as_metric *m, struct as_metric_value *out,
-                                 size_t *n, struct as_error *err)
-{
-    const bool count = as_unit_is_count(m->unit);
-    const struct as_aim aim = {.exact = count, .trials = t->n};
-    struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
-    double *noted = malloc((t->n ? t->n : 1) * sizeof *noted);
-    size_t found = 0;
-    struct as_estimate e;
-    enum as_status st = x && noted ? AS_OK : as_nomem(err, t->n * sizeof *x, "further metrics");
-    for (size_t i = 0; i < t->n && !st; i++) {
-        noted[found] = as_trial_counts(&t->v[i]) ? as_detail_number(t->v[i].detail, m->name) : NAN;
-        if (!isfinite(noted[found]))
-            continue;
-        x[found] = (struct as_trial_samples){.x = &noted[found], .n = 1, .process = process_of(j, cell, &t->v[i])};
-        found++;
-    }
-    if (!st && found)
-        st = as_estimate_cell(x, found, NULL, k && !count && strcmp(m->unit, cell->unit) == 0 ? &k->prior : NULL, &aim,
-                              &e, err);
-    if (!st && found) {
-        struct as_metric_value *v = &out[(*n)++];
-        *v = (struct as_metric_value){
-            .lower_is_better = m->lower_is_better, .trials = e.trials, .value = e.value, .ci = e.ci};
-        as_copy_text(v->name, sizeof v->name, m->name);
-        as_copy_text(v->unit, sizeof v->unit, m->unit);
-        as_copy_text(v->counts, sizeof v->counts, m->counts);
-    }
-    free(x);
-    free(noted);
-    return st;
-}
-
-static enum as_status set_metrics(const struct as_judge *j, const struct as_kind *k, struct as_cell *cell,
-                                  const struct as_trials *t, const struct as_metric *further, struct as_error *err)
-{
-    struct as_metric_value before[AS_METRICS_MAX], now[AS_METRICS_MAX];
-    struct as_metric kept[AS_METRICS_MAX + 1] = {{0}};
-    size_t n = 0;
-    enum as_status st = AS_OK;
-    if (!further) {
-        n = as_cell_metrics(cell, before);
-        for (size_t i = 0; i < n; i++)
-            kept[i] = (struct as_metric){.name = before[i].name,
-                                         .unit = before[i].unit,
-                                         .lower_is_better = before[i].lower_is_better,
-                                         .counts = before[i].counts};
-        further = kept;
-    }
-    n = 0;
-    for (const struct as_metric *m = further; m->name && n < AS_METRICS_MAX && !st; m++)
-        st = add_metric(j, k, cell, t, m, now, &n, err);
-    for (const struct as_metric *m = as_demand_metrics; further != kept && m->name && n < AS_METRICS_MAX && !st; m++)
-        st = add_metric(j, k, cell, t, m, now, &n, err);
-    return st ? st : as_cell_set_metrics(cell, now, n, err);
-}
-
 enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, const struct as_trials *trials,
                              const struct as_judge_context *context, struct as_error *err)
 {
@@ -472,7 +409,7 @@ enum as_status as_judge_cell(const struct as_judge *j, struct as_cell *cell, con
         st = as_bins_sum(cell, trials, err);
         if (!st)
             st = as_counters_gather(cell, trials, err);
-        return st ? st : set_metrics(j, k, cell, trials, context->further, err);
+        return st ? st : as_judge_set_metrics(j, k ? (size_t)(k - j->kinds) : AS_NO_KIND, cell, trials, err);
     }
     if (broken) {
         cell->status = broken->status;

@@ -28,6 +28,7 @@ struct as_judge_device {
 
 /* Similar cells: their numbers scale with the clock and scatter between trials in the same way. */
 struct as_kind;
+struct as_metric_kind;
 struct as_judge {
     const struct as_judge_device *devices; /* the caller's */
     size_t devices_n;
@@ -36,9 +37,13 @@ struct as_judge {
     bool (*varies_by_process)(const struct as_cell *cell);
     /* Is its number neither a time nor a rate, so that other work does not change it? NULL: of counts only. */
     bool (*is_untimed)(const struct as_cell *cell);
+    /* The further metrics of its probe, which a NULL name ends. NULL, or returns NULL: those that the cell has. */
+    const struct as_metric *(*further)(const struct as_cell *cell);
     double reference_hz;   /* NAN unknown */
     struct as_kind *kinds; /* owned */
     size_t kinds_n;
+    struct as_metric_kind *metric_kinds; /* owned */
+    size_t metric_kinds_n, metric_kinds_cap;
 };
 /* Fits reference clock, exponents and scatter to all trials: trials[i] belong to cells[i]. Call it
  * again after more trials. */
@@ -61,7 +66,6 @@ struct as_judge_context {
     struct as_memory_step memory_step; /* to an array of about the cell's size */
     struct as_memory_step memory_rise; /* the largest step from there on */
     bool keeps_footprint;              /* the caches are no longer known: keep the gate's state */
-    const struct as_metric *further;   /* the probe's, terminated by a NULL name; NULL: the cell's */
     bool own_power;                    /* the probe measures at the clock that the power limit allows */
 };
 /* Sets estimate, interval, gates, state and causes of one cell. The reason mentions a trial that crashed or failed; if

@@ -190,6 +190,12 @@ uint64_t as_thread_preemptions(void)
     return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_nivcsw;
 }
 
+double as_thread_cpu_s(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? NAN : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* ---- memory ---- */
 
 int as_advise_pages(void *at, size_t bytes, enum as_page_advice advice)

@@ -6,6 +6,7 @@
 #include <libproc.h>
 #include <mach-o/dyld.h>
 #include <mach-o/loader.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/event.h>
 #include <sys/socket.h>
 #include <sys/ucontext.h>
+#include <time.h>
 #include <unistd.h>
 
 bool as_program_path(char *out, size_t size)
@@ -184,4 +186,10 @@ void as_thread_name(const char *name)
 uint64_t as_thread_preemptions(void)
 {
     return 0;
+}
+
+double as_thread_cpu_s(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? NAN : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

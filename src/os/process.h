@@ -33,5 +33,7 @@ bool as_function_bounds(const void *function, const unsigned char **start, const
 void as_thread_name(const char *name); /* of the calling thread, at most 15 characters */
 /* Involuntary context switches of the calling thread so far; 0 if not counted per thread. */
 uint64_t as_thread_preemptions(void);
+/* Seconds that the calling thread was on a CPU; NAN unknown. */
+double as_thread_cpu_s(void);
 
 #endif

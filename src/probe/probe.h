@@ -214,6 +214,8 @@ extern const struct as_probe *const as_probes[];
 bool as_varies_by_process(const struct as_cell *cell);
 /* Is its number no time or rate, by its probe's record? */
 bool as_is_untimed(const struct as_cell *cell);
+/* What the cell's probe measures besides; ends with a NULL name. */
+const struct as_metric *as_further_metrics(const struct as_cell *cell);
 extern const char *const as_probe_headings[];           /* of each: what the report groups it under */
 extern const unsigned as_probe_leads[];                 /* of each: its place among the report's main curves, 0: none */
 extern const char *const as_probe_methods[];            /* of each: its method.md as HTML */

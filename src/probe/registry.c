@@ -79,6 +79,13 @@ enum as_status as_probe_check(const struct as_probe *probe, struct as_error *err
     return st;
 }
 
+const struct as_metric *as_further_metrics(const struct as_cell *cell)
+{
+    static const struct as_metric none;
+    const struct as_probe *probe = as_probe_find(cell->probe);
+    return probe && probe->further ? probe->further : &none;
+}
+
 bool as_varies_by_process(const struct as_cell *cell)
 {
     const struct as_probe *probe = as_probe_find(cell->probe);

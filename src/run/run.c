@@ -116,6 +116,7 @@ enum as_status as_engine_make(struct as_engine *e, struct as_error *err)
                                  .trials_asked = e->run->trials,
                                  .varies_by_process = as_varies_by_process,
                                  .is_untimed = as_is_untimed,
+                                 .further = as_further_metrics,
                                  .reference_hz = NAN};
     for (size_t i = 0; i < e->cells_n; i++) {
         e->progress[i].slot = as_engine_slot(e, &e->cells[i]);

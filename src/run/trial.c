@@ -77,10 +77,7 @@ struct as_judge_context as_engine_judge_context(const struct as_engine *e, size_
     const struct as_cell *cell = &e->cells[index];
     const struct as_slot *slot = e->progress[index].slot;
     const struct as_probe *probe = as_probe_find(cell->probe);
-    static const struct as_metric none;
-    struct as_judge_context context = {.further = probe && probe->further ? probe->further : &none,
-                                       .own_power = probe && probe->own_power,
-                                       .keeps_footprint = !slot};
+    struct as_judge_context context = {.own_power = probe && probe->own_power, .keeps_footprint = !slot};
     const uint64_t claim = as_trials_memory_claim(&e->trials[index]);
     if (slot && claim)
         as_main_memory_context(&slot->info, (struct as_cell_view){.v = e->cells, .n = e->cells_n}, cell, (double)claim,

@@ -343,8 +343,9 @@ static struct as_interval interval_of(const struct cell *c, const struct spread 
     struct as_interval pooled = as_weighted_interval(c->p, c->n);
     if (!isnan(pooled.lo)) /* agreement closer than the samples allow is chance */
         half = fmax(half, (pooled.hi - pooled.lo) / 6 / (c->positive ? value : 1));
-    if (c->forced && !is_bound(c, aim)) /* the group had no contention */
-        half = fmax(half, NORMAL95 * scale * sqrt(UNKNOWN_GROUP.upper_var));
+    if (c->forced && !is_bound(c, aim)) /* the group had no contention: as if it were unknown */
+        half = fmax(half, c->units < 3 ? NORMAL95 * scale * sqrt(UNKNOWN_GROUP.upper_var)
+                                       : as_student95(s->df) * sqrt(s->var / (double)c->units));
     if (aim && aim->stopped)
         half *= STOPPED_FACTOR;
     struct as_interval ci = {s->middle - half, s->middle + half};

@@ -14,6 +14,8 @@ enum { CHAINS = 4, LONG_LOOPS = 180, SHORT_LOOPS = 18 };
 static const double SLOWEST = 0.4;
 /* Clocks closer than SAME are one; one that is lower than the fastest by LOW needs a second reading. */
 static const double SAME = 0.01, LOW = 0.03;
+/* A sample that lost no larger share of its time to others is not contended: long ones are always preempted. */
+static const double LOST = 0.002;
 
 /* Minimum over CHAINS runs, in seconds: an interrupt only lengthens one. */
 static double reference_quickest(uint64_t loops)
@@ -50,6 +52,10 @@ void as_reference_read(struct as_reference *r, struct as_device *dev, struct as_
 {
     const bool by_device = (dev->info.capabilities & AS_CAP_HOST_KERNELS) || dev->device->now;
     *out = (struct as_reference_reading){.hz = NAN, .preemptions = preemptions(dev)};
+    if (!dev->device->preemptions) {
+        out->now_s = as_now();
+        out->cpu_s = as_thread_cpu_s();
+    }
     if (by_device) {
         if (!dev->device->clock || dev->device->clock(dev, &out->hz, NULL) || !(out->hz > 0))
             out->hz = NAN;
@@ -65,12 +71,28 @@ static bool is_same_clock(double a, double b)
     return fabs(a - b) <= SAME * b;
 }
 
-/* Is reading i not low, or confirmed by a reading beside other samples, or by the worker's previous trial? */
+static bool is_clock_of_worker(const struct as_reference *r, double hz)
+{
+    bool same = false;
+    for (size_t i = 0; i < AS_REFERENCE_TRIALS; i++)
+        same |= is_same_clock(r->ended_hz[i], hz);
+    return same;
+}
+
+/* Was the thread taken off its CPU for long? A clock of its time that moves in steps tells nothing of a short sample.
+ */
+static bool was_preempted(const struct as_reference_reading *before, const struct as_reference_reading *after)
+{
+    const double took = after->now_s - before->now_s, lost = took - (after->cpu_s - before->cpu_s);
+    return after->preemptions > before->preemptions && !(took > 0 && fabs(lost) <= LOST * took);
+}
+
+/* Is reading i not low, or confirmed by a reading beside other samples, or by the worker's previous trials? */
 static bool is_clock_of_trial(const struct as_reference *r, const struct as_reference_reading *readings, size_t n,
                               size_t i)
 {
     const double hz = readings[i].hz;
-    if (!(hz < (1 - LOW) * r->fastest_hz) || is_same_clock(r->last_hz, hz))
+    if (!(hz < (1 - LOW) * r->fastest_hz) || is_clock_of_worker(r, hz))
         return true;
     size_t others = 0; /* beside other samples one is enough, beside the same ones both */
     for (size_t k = 0; k <= n; k++)
@@ -86,7 +108,7 @@ void as_reference_weigh(const struct as_reference *r, const struct as_reference_
     for (size_t i = 0; i < n; i++) {
         const struct as_reference_reading *a = &readings[i], *b = &readings[i + 1];
         const bool after = is_clock_of_trial(r, readings, n, i + 1),
-                   contended = b->preemptions > a->preemptions || !before || !after;
+                   contended = was_preempted(a, b) || !before || !after;
         weight[i] = as_sample_weight(a->hz, b->hz, SLOWEST * r->fastest_hz, contended, &clock_hz[i]);
         before = after;
     }
@@ -94,5 +116,5 @@ void as_reference_weigh(const struct as_reference *r, const struct as_reference_
 
 void as_reference_end_trial(struct as_reference *r, const struct as_reference_reading *last)
 {
-    r->last_hz = last->hz;
+    r->ended_hz[r->trials++ % AS_REFERENCE_TRIALS] = last->hz;
 }

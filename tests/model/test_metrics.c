@@ -34,13 +34,29 @@ static void add_trial(struct as_trials *t, int number, const char *detail)
     assert_int_equal(as_trials_add(t, &v, &err), AS_OK);
 }
 
-static void judge_metrics(struct as_cell *cell, const struct as_trials *t, const struct as_metric *metrics)
+static const struct as_metric *listed;
+
+static const struct as_metric *listed_metrics(const struct as_cell *cell)
+{
+    (void)cell;
+    return listed;
+}
+
+/* Learns from n cells, and judges them. */
+static void judge_all(struct as_cell *cells, const struct as_trials *t, size_t n, const struct as_metric *metrics)
 {
     struct as_error err = {0};
-    struct as_judge j = {.trials_asked = TRIALS, .reference_hz = NAN};
-    assert_int_equal(as_judge_learn(&j, cell, t, 1, &err), AS_OK);
-    assert_int_equal(as_judge_cell(&j, cell, t, &(struct as_judge_context){.further = metrics}, &err), AS_OK);
+    struct as_judge j = {.trials_asked = TRIALS, .reference_hz = NAN, .further = listed_metrics};
+    listed = metrics;
+    assert_int_equal(as_judge_learn(&j, cells, t, n, &err), AS_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(as_judge_cell(&j, &cells[i], &t[i], &(struct as_judge_context){0}, &err), AS_OK);
     as_judge_finish(&j);
+}
+
+static void judge_metrics(struct as_cell *cell, const struct as_trials *t, const struct as_metric *metrics)
+{
+    judge_all(cell, t, 1, metrics);
 }
 
 UNIT_TEST(test_estimate)
@@ -102,6 +118,40 @@ UNIT_TEST(test_one_trial)
     assert_true(v.value == 12 && isfinite(v.ci.lo) && isfinite(v.ci.hi) && v.ci.hi > 13);
     as_trials_finish(&t);
     as_cell_finish(&cell);
+}
+
+/* Two trials that agree are precise where the trials of similar cells agree, in whatever unit; a group whose trials
+ * differ makes them wide, and a cell's number says nothing of the scatter of its metrics. */
+UNIT_TEST(test_two_trials_use_their_group)
+{
+    enum { GROUP = 12 };
+    static const struct as_metric metrics[] = {
+        {"rate", "OP/s", false, "the same number at the clock", NULL},
+        {"tail", "ns", true, "scatters more than the cell's number", NULL},
+        {0},
+    };
+    struct as_cell cells[GROUP] = {{0}};
+    struct as_trials t[GROUP] = {{0}};
+    for (size_t i = 0; i < GROUP; i++) {
+        cells[i] = (struct as_cell){.probe = "alu", .unit = "ns", .precision = NAN, .limit = NAN};
+        for (int k = 0; k < 2; k++) {
+            struct as_buf text = AS_BUF_INIT;
+            const double rate = 1 + (k ? 1 : -1) * 1e-4 * (double)(1 + i % 4), tail = k && i ? 1 + 0.1 * (double)i : 1;
+            as_buf_printf(&text, "{\"rate\":%.9g,\"tail\":%.9g}", 5e11 * rate, 40 * tail);
+            add_trial(&t[i], k, as_buf_get(&text));
+            as_buf_finish(&text);
+        }
+    }
+    judge_all(cells, t, GROUP, metrics);
+    for (size_t i = 0; i < GROUP; i++) {
+        struct as_metric_value v;
+        assert_true(as_cell_metric(&cells[i], "rate", &v));
+        assert_true(v.ci.hi - v.ci.lo < 0.01 * v.value && v.ci.lo < v.value && v.value < v.ci.hi);
+        assert_true(as_cell_metric(&cells[i], "tail", &v));
+        assert_true(v.ci.hi > 1.2 * v.value);
+        as_trials_finish(&t[i]);
+        as_cell_finish(&cells[i]);
+    }
 }
 
 UNIT_TEST(test_malformed)
@@ -180,8 +230,9 @@ UNIT_TEST(test_answers)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_estimate),  cmocka_unit_test(test_traffic), cmocka_unit_test(test_one_trial),
-        cmocka_unit_test(test_malformed), cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_estimate),  cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_one_trial), cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_answers),   cmocka_unit_test(test_two_trials_use_their_group),
     };
     return cmocka_run_group_tests_name("further metrics", tests, NULL, NULL);
 }

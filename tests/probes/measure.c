@@ -329,6 +329,46 @@ UNIT_TEST(test_low_clocks)
     }
 }
 
+/* A sample of half a second is always preempted: what counts is the time that it lost. */
+UNIT_TEST(test_short_preemptions)
+{
+    static const struct {
+        double took_s, cpu_s;
+        uint64_t preemptions;
+        bool counts;
+    } cases[] = {
+        {0.5, 0.4995, 3, true}, {0.5, 0.49, 3, false},           {0.5, NAN, 3, false},   {0, 0, 1, false},
+        {0.5, 0.1, 0, true},    /* waits */ {5e-3, 0, 1, false}, {5e-3, 0.01, 1, false}, /* a clock in steps of 10 ms */
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct as_reference reference = AS_REFERENCE_INIT;
+        const struct as_reference_reading readings[] = {{.hz = 4e9, .now_s = 7, .cpu_s = 2},
+                                                        {.hz = 4e9,
+                                                         .now_s = 7 + cases[c].took_s,
+                                                         .cpu_s = 2 + cases[c].cpu_s,
+                                                         .preemptions = cases[c].preemptions}};
+        double hz, weight;
+        as_reference_weigh(&reference, readings, 1, &hz, &weight);
+        if ((weight > 0) != cases[c].counts)
+            fail_msg("case %zu: weight %g", c, weight);
+    }
+}
+
+/* A clock between whose values trials of one sample alternate is no contention. */
+UNIT_TEST(test_clocks_of_trials)
+{
+    struct as_reference reference = AS_REFERENCE_INIT;
+    const double ended[] = {2.88e9, 3e9, 2.95e9};
+    for (size_t i = 0; i < 3; i++)
+        as_reference_end_trial(&reference, &(struct as_reference_reading){.hz = ended[i]});
+    reference.fastest_hz = 3e9;
+    double hz, weight;
+    as_reference_weigh(&reference, (struct as_reference_reading[]){{.hz = 3e9}, {.hz = 2.88e9}}, 1, &hz, &weight);
+    assert_true(weight > 0);
+    as_reference_weigh(&reference, (struct as_reference_reading[]){{.hz = 3e9}, {.hz = 2.5e9}}, 1, &hz, &weight);
+    assert_true(weight == 0);
+}
+
 /* A scripted device has its own time. */
 UNIT_TEST(test_no_core_of_a_script)
 {
@@ -351,6 +391,8 @@ int main(void)
                                        cmocka_unit_test(test_contended_samples_weigh_nothing),
                                        cmocka_unit_test(test_lasting_contention),
                                        cmocka_unit_test(test_low_clocks),
+                                       cmocka_unit_test(test_short_preemptions),
+                                       cmocka_unit_test(test_clocks_of_trials),
                                        cmocka_unit_test(test_no_core_of_a_script)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

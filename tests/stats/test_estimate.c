@@ -208,6 +208,11 @@ static void test_weights(void **state)
     t[1].x = y; /* nor does it hide that trials are far apart */
     e = estimate_of(t, 2, &steady);
     assert_true(log(e.ci.hi / e.ci.lo) > 2 * 6.3 * log(10) / 2);
+    const double a[] = {4.900449}, b[] = {4.900566}, c[] = {4.900445}; /* three that agree are evidence */
+    const struct as_trial_samples agree[] = {{a, NULL, w + 5, 1, 0}, {b, NULL, w + 5, 1, 0}, {c, NULL, w + 5, 1, 0}};
+    e = estimate_of(agree, 3, &steady);
+    assert_true((e.causes & AS_WIDE_CONTENTION) && log(e.ci.hi / e.ci.lo) < 0.005);
+    assert_true(log(estimate_of(agree, 2, &steady).ci.hi / estimate_of(agree, 2, &steady).ci.lo) > log(2));
     const double tiny[] = {1e-300}, huge[] = {1e300};
     const struct as_trial_samples far[] = {{tiny, NULL, NULL, 1, 0}, {huge, NULL, NULL, 1, 0}};
     assert_true(isfinite(estimate_of(far, 2, NULL).ci.hi));
