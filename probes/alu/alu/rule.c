@@ -292,7 +292,7 @@ static void alu_add_code(struct as_rule_context *c, const struct curve *curve, v
         as_fact_number(f, to, (struct as_interval){to, as_cell_axis_number(curve->v[last], "steps")});
     f->verdict = ends || to_longest ? AS_SUPPORTED : AS_UNDECIDED;
     if (to_longest)
-        as_fact_say(f, "No loop of {op} outgrows the instruction cache up to the longest tried, of %.0f steps", to);
+        as_fact_say(f, "Loops of {op} keep their full speed up to the longest tried, %.0f steps", to);
     else if (ends)
         as_fact_say(f,
                     "Loops of %.0f to %.0f steps of {op} run at full speed, 95%% of the best; one of %.0f runs at "

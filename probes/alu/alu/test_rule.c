@@ -187,7 +187,7 @@ UNIT_TEST(test_loops)
     made_derive(&m);
     f = made_get(&m, "alu.code.ffma32");
     assert_true(isnan(f->value) && f->verdict == AS_SUPPORTED);
-    made_says(f, "up to the longest tried, of 6144 steps");
+    made_says(f, "up to the longest tried, 6144 steps");
     assert_null(made_find(&m, "alu.repetitions.ffma32"));
     m.cells[m.n - 1].sum.median = 122; /* perhaps its end */
     m.cells[m.n - 1].sum.ci = (struct as_interval){110, 127};
