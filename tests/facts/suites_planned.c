@@ -1,6 +1,6 @@
 /* Whichever suite measured it, a fact is the same: each suite alone is planned on the stand-ins of the studied
- * machines, its cells get the values of one machine, and facts of one id must have intervals in common. Suite full has
- * each line of the data sheet that suite quick has. */
+ * machines, its cells get the values of one machine, and facts of one id must have intervals in common; within a suite
+ * no two facts have one id. Suite full has each line of the data sheet that suite quick has. */
 #include "planned.h"
 
 #include "report/sheet/sheet.h"
@@ -16,7 +16,7 @@ enum { SUITES = sizeof suites / sizeof *suites };
 struct found {
     struct as_fact *facts[SUITES];
     size_t n[SUITES];
-    size_t shared, differ, lines, lacking;
+    size_t shared, differ, lines, lacking, twice;
 };
 enum { QUICK, FULL };
 
@@ -94,6 +94,20 @@ static void compare(struct found *f, const char *machine, size_t one, size_t oth
         }
 }
 
+/* Facts of one suite that have one name. */
+static void look_for_twins(struct found *f, const char *machine, size_t suite)
+{
+    for (size_t i = 0; i < f->n[suite]; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct as_fact *a = &f->facts[suite][i], *b = &f->facts[suite][k];
+            if (strcmp(a->id, b->id) != 0 || strcmp(a->device, b->device) != 0)
+                continue;
+            f->twice++;
+            printf("# %s, suite %s, %s: %s twice\n#   %s\n#   %s\n", machine, suites[suite], a->device, a->id,
+                   a->sentence, b->sentence);
+        }
+}
+
 static bool is_asked(const struct as_sheet *sheet, const struct as_quantity *q)
 {
     for (size_t i = 0; i < sheet->gaps_n; i++)
@@ -128,6 +142,8 @@ static enum as_status look(const struct planned_start *start, struct found *f, s
     for (size_t d = 0; d < machine.devices_n && !st; d++)
         compare_lines(f, machine.info[d].id, &sheets[QUICK][d], &sheets[FULL][d]);
     for (size_t s = 0; s < SUITES && !st; s++)
+        look_for_twins(f, start->devices[0], s);
+    for (size_t s = 0; s < SUITES && !st; s++)
         for (size_t t = 0; t < s; t++)
             compare(f, start->devices[0], t, s);
     for (size_t s = 0; s < SUITES; s++) {
@@ -149,9 +165,10 @@ int main(void)
             printf("Bail out! %s\n", err.text);
             return 1;
         }
-    printf("1..2\n%sok 1 - %zu facts of two suites, %zu differ\n", f.shared && !f.differ ? "" : "not ", f.shared,
+    printf("1..3\n%sok 1 - %zu facts of two suites, %zu differ\n", f.shared && !f.differ ? "" : "not ", f.shared,
            f.differ);
     printf("%sok 2 - %zu lines of suite quick, %zu not in suite full\n", f.lines && !f.lacking ? "" : "not ", f.lines,
            f.lacking);
-    return !f.shared || f.differ || !f.lines || f.lacking;
+    printf("%sok 3 - %zu facts of a suite have the name of another\n", f.twice ? "not " : "", f.twice);
+    return !f.shared || f.differ || !f.lines || f.lacking || f.twice;
 }

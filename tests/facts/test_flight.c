@@ -49,8 +49,12 @@ UNIT_TEST(test_flight)
     made_derive(&m);
     const struct as_fact *f = made_near(&m, "alu.flight.ffma32", 16, 1e-9);
     assert_int_equal(f->verdict, AS_SUPPORTED);
-    made_says(f, "within 0.8%");
+    made_says(f, "up to 0.8% off");
     made_says(f, "512 in flight");
+    made_add(&m, "alu", "ops/cycle", 64, "op=ffma32 ilp=1 warps=16 operands=3 steps=0");    /* registers share a port */
+    made_add(&m, "alu", "ops/cycle", 70, "op=ffma32 ilp=1 warps=16 operands=0 steps=6144"); /* no cache for its loop */
+    made_derive(&m);
+    assert_int_equal(made_get(&m, "alu.flight.ffma32")->verdict, AS_SUPPORTED);
     made_end(&m);
     one_chain(96); /* a curve that saturates below Little's law */
     made_derive(&m);

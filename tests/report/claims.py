@@ -42,7 +42,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bmisses alone do not explain it$", 2),
     # one cell whose value states it
     (r"\bwith all \d+ significand bits\b", 1), (r"\bNOT the \d+ of its result format\b", 1),
-    (r"\brepeats every \d+ (?:rows|columns)\b", 1), (r"\bdoes NOT saturate\b", 1), (r"\bdoes NOT reproduce the results\b", 1), (r"^NOT native: ", 1), (r", not 1,", 1),
+    (r"\brepeats every \d+ (?:rows|columns)\b", 1), (r"\bdoes not saturate\b", 1), (r"\bdoes NOT reproduce the results\b", 1), (r"^NOT native: ", 1), (r", not 1,", 1),
     # advice: comparisons, driver statements, and whether a control was measured
     (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% in \d+ comparison", 2),
     (r"\bwhich the host cannot access\b", 1), (r"\bThe driver does not guarantee\b", 1), (r"; system-scope atomics lost no updates(?=\.|$)", 1),

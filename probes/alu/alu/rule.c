@@ -112,16 +112,14 @@ static void add_several(struct as_rule_context *c, const struct as_cell *const *
         as_buf_printf(&name, "%.47s (%.3g)", as_cell_axis(cells[i], "op"), each);
         as_names_add(&names, as_buf_get(&name));
     }
-    struct as_fact *f = known ? as_fact_add(c, AS_FACT_ALU_SEVERAL, NULL, NULL) : NULL;
+    struct as_fact *f = several ? as_fact_add(c, AS_FACT_ALU_SEVERAL, NULL, NULL) : NULL;
     if (f) {
         as_fact_number(f, (double)several, AS_NO_INTERVAL);
         f->verdict = AS_SUPPORTED;
-        as_fact_say(f, "Of %zu operations %zu are one machine instruction%s%s", known, known - several,
-                    several ? ", the others several: " : "", as_names_text(&names));
+        as_fact_say(f, "Of %zu operations %zu are one machine instruction, the others several: %s", known,
+                    known - several, as_names_text(&names));
         f->evidence_n = several < AS_EVIDENCE_MAX ? several : AS_EVIDENCE_MAX;
         memcpy(f->evidence, evidence, f->evidence_n * sizeof *evidence);
-        if (!several)
-            as_fact_evidence(f, cells[0]);
     }
     as_names_finish(&names);
     as_buf_finish(&name);
@@ -237,6 +235,8 @@ static void alu_add_fill(struct as_rule_context *c, const struct curve *curve, v
 {
     (void)unused;
     size_t full = 0, less = curve->n;
+    if (as_cell_axis_number(curve->v[0], "operands") > 0 || as_cell_axis_number(curve->v[0], "steps") > 0)
+        return; /* slowed by register ports, or by the loop */
     while (full < curve->n && !is_enough(curve, full))
         full++;
     for (size_t i = 0; i < full; i++)
@@ -269,12 +269,18 @@ static bool curve_span(const struct curve *curve, size_t *first, size_t *last)
     return *last > *first && *last < curve->n && is_less(curve, curve->n - 1);
 }
 
+/* The curves of an operation may differ in warps and chains: the first one counts. */
+static bool alu_is_told(struct as_rule_context *c, enum as_relation relation, const struct curve *curve)
+{
+    return as_fact_of(c->facts->v, c->facts->n, c->device, relation, AS_BY(.op = as_cell_axis(curve->v[0], "op")));
+}
+
 static void alu_add_code(struct as_rule_context *c, const struct curve *curve, void *unused)
 {
     size_t first, last;
     (void)unused;
-    const bool ends = curve_span(curve, &first, &last);
-    if (last == first)
+    const bool ends = curve_span(curve, &first, &last), to_longest = last == curve->n;
+    if (last == first || alu_is_told(c, AS_FACT_ALU_CODE, curve))
         return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ALU_CODE, curve->v[last - 1], NULL);
     if (!f)
@@ -284,18 +290,21 @@ static void alu_add_code(struct as_rule_context *c, const struct curve *curve, v
                  most = as_cell_axis_number(curve->v[curve->n - 1], "steps");
     if (ends)
         as_fact_number(f, to, (struct as_interval){to, as_cell_axis_number(curve->v[last], "steps")});
-    f->verdict = ends ? AS_SUPPORTED : AS_UNDECIDED;
-    struct as_buf less = AS_BUF_INIT;
-    if (ends)
-        as_buf_printf(&less, "; one of %.0f runs at %.0f%%", most, curve_share(curve, curve->n - 1));
-    as_fact_say(f, "Loops of %.0f to %.0f steps of {op} run at full speed, 95%% of the best%s", from, to,
-                as_buf_get(&less));
-    as_buf_finish(&less);
+    f->verdict = ends || to_longest ? AS_SUPPORTED : AS_UNDECIDED;
+    if (to_longest)
+        as_fact_say(f, "Loops of {op} keep their full speed up to the longest tried, %.0f steps", to);
+    else if (ends)
+        as_fact_say(f,
+                    "Loops of %.0f to %.0f steps of {op} run at full speed, 95%% of the best; one of %.0f runs at "
+                    "%.0f%%",
+                    from, to, most, curve_share(curve, curve->n - 1));
+    else
+        as_fact_say(f, "Loops of %.0f to %.0f steps of {op} run at full speed, 95%% of the best", from, to);
     as_fact_evidence(f, curve->v[last - 1]);
     as_fact_evidence(f, curve->v[curve->n - 1]);
 }
 
-/* The length of loop with the best rate, and those that are tied with it. */
+/* The length of loop with the best rate, and those that are tied with it. The longest one tried is no optimum. */
 static void alu_add_repetitions(struct as_rule_context *c, const struct curve *curve, void *unused)
 {
     size_t best = 0;
@@ -308,6 +317,8 @@ static void alu_add_repetitions(struct as_rule_context *c, const struct curve *c
         first--;
     while (last + 1 < curve->n && as_cell_interval(curve->v[last + 1]).hi >= floor)
         last++;
+    if (last + 1 == curve->n || alu_is_told(c, AS_FACT_ALU_REPETITIONS, curve))
+        return;
     struct as_fact *f = as_fact_add(c, AS_FACT_ALU_REPETITIONS, curve->v[best], NULL);
     if (!f)
         return;
@@ -316,9 +327,9 @@ static void alu_add_repetitions(struct as_rule_context *c, const struct curve *c
     as_fact_number(f, at, (struct as_interval){from, to});
     f->verdict = AS_SUPPORTED;
     if (first == last)
-        as_fact_say(f, "{op} is fastest in a loop of %.0f repetitions", at);
+        as_fact_say(f, "{op} is fastest in a loop of %.0f steps", at);
     else
-        as_fact_say(f, "{op} is fastest in loops of %.0f to %.0f repetitions, which are statistically tied", from, to);
+        as_fact_say(f, "{op} is fastest in loops of %.0f to %.0f steps, which are statistically tied", from, to);
     as_fact_evidence(f, curve->v[best]);
 }
 

@@ -35,7 +35,16 @@ UNIT_TEST(test_mixed_steps)
     wait("iadd32", 5)->detail = strdup("{\"instructions\":\"each step is 0.5 IADD3, 0.5 IMAD.IADD\"}");
     wait("ffma32", 4)->detail = strdup("{\"instructions\":\"each step is 1 FFMA\"}");
     made_derive(&m);
-    made_says(made_get(&m, "alu.latency.iadd32"), " cycles); each step is 0.5 IADD3, 0.5 IMAD.IADD");
+    made_says(made_get(&m, "alu.latency.iadd32"), "A chain of iadd32 takes 5.00 cycles");
+    made_says(made_get(&m, "alu.latency.iadd32"), "different instructions: each step is 0.5 IADD3, 0.5 IMAD.IADD");
+    assert_null(strstr(made_get(&m, "alu.latency.iadd32")->sentence, "alone"));
+    wait("imad32", 6)->detail = strdup("{\"instructions\":\"each step is 1 IMAD.IADD, 1 SHF\"}");
+    wait("iadd32_imad", 4.5)->detail = strdup("{\"instructions\":\"each step is 1 IMAD.IADD\"}");
+    wait("iadd3_32", 4)->detail = strdup("{\"instructions\":\"each step is 1 IADD3\"}");
+    made_derive(&m);
+    made_says(made_get(&m, "alu.latency.iadd32"), "0.5 IMAD.IADD; IADD3 alone takes 4.00 cycles");
+    made_says(made_get(&m, "alu.latency.imad32"), " cycles); each step is 1 IMAD.IADD, 1 SHF");
+    assert_int_equal(made_get(&m, "alu.latency.iadd32")->evidence_n, 2);
     assert_null(strstr(made_get(&m, "alu.latency.ffma32")->sentence, "each step"));
 }
 

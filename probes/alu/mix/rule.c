@@ -81,6 +81,16 @@ static const char *const relations[] = {
     [AS_PIPES_SHARED] = "share a pipe",
 };
 
+/* An operation that alone is bound by issue may have several pipes to choose from: beside one that needs one of them it
+ * takes the others. */
+static bool mix_is_at_issue(const struct as_unit_pipes *u, size_t op)
+{
+    static const double NEARLY = 1.05;
+    const struct as_pipes_sequence *s = &u->s[u->pipes.alone_in[op]];
+    const double issued = s->issued > 0 ? s->issued : s->count[op];
+    return s->cost <= NEARLY * u->pipes.issue * issued;
+}
+
 /* A cost with the relative interval of the cell that it comes from. */
 static const char *cost_text(const struct as_cell *cell, double cost, char *out, size_t size)
 {
@@ -102,11 +112,13 @@ static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *
     if (isfinite(pair->share))
         as_fact_number(f, pair->share, (struct as_interval){pair->share - pair->error, pair->share + pair->error});
     char both[96], first[96], second[96];
-    as_fact_say(f, "%s and %s %s: %s costs %s, alone they cost %s and %s", u->name[a], u->name[b],
-                relations[pair->relation], as_cell_axis(u->cells[pair->sequence], "mix"),
-                cost_text(u->cells[pair->sequence], s->cost, both, sizeof both),
-                cost_text(u->cells[p->alone_in[a]], s->count[a] * p->alone[a], first, sizeof first),
-                cost_text(u->cells[p->alone_in[b]], s->count[b] * p->alone[b], second, sizeof second));
+    const bool beside = pair->relation == AS_PIPES_SEPARATE && (mix_is_at_issue(u, a) || mix_is_at_issue(u, b));
+    as_fact_say(
+        f, "%s and %s %s: %s costs %s, alone they cost %s and %s", u->name[a], u->name[b],
+        beside ? "run side by side, on different pipes or on several that both can use" : relations[pair->relation],
+        as_cell_axis(u->cells[pair->sequence], "mix"), cost_text(u->cells[pair->sequence], s->cost, both, sizeof both),
+        cost_text(u->cells[p->alone_in[a]], s->count[a] * p->alone[a], first, sizeof first),
+        cost_text(u->cells[p->alone_in[b]], s->count[b] * p->alone[b], second, sizeof second));
     if (pair->relation == AS_PIPES_SEPARATE) { /* the share tells how much of the shorter one adds to the longer */
         const double one = s->count[a] * p->alone[a], other = s->count[b] * p->alone[b];
         const double longer = fmax(one, other), shorter = fmin(one, other), apart = one + other;
@@ -114,9 +126,9 @@ static void mix_add_pair(struct as_rule_context *c, const struct as_unit_pipes *
             f, apart / s->cost,
             (struct as_interval){apart / (longer + shorter * f->ci.hi), apart / (longer + shorter * f->ci.lo)});
         if (as_fact_side(f) > 0)
-            as_fact_act(f,
-                        "Mix operations of different pipes: interleaved, %s and %s run {gain} as fast as in sequence",
-                        u->name[a], u->name[b]);
+            as_fact_act(
+                f, "Mix operations that run side by side: interleaved, %s and %s run {gain} as fast as in sequence",
+                u->name[a], u->name[b]);
     }
     as_fact_evidence(f, u->cells[pair->sequence]);
     as_fact_evidence(f, u->cells[p->alone_in[a]]);

@@ -25,12 +25,12 @@ static void conversion_add(struct as_rule_context *c, const struct as_cell *cell
     if (!f)
         return;
     as_fact_evidence(f, cell);
-    f->verdict = isfinite(result) ? AS_SUPPORTED : AS_REFUTED;
+    f->verdict = AS_SUPPORTED; /* formats with infinities keep them, as IEEE 754 says */
     if (isfinite(result)) {
         as_fact_number(f, result, (struct as_interval){result, result});
         as_fact_say(f, "{op} saturates: %s becomes %g", inputs[input].what, result);
     } else
-        as_fact_say(f, "{op} does NOT saturate: %s becomes %s", inputs[input].what, answers[answer - 1]);
+        as_fact_say(f, "{op} does not saturate: %s becomes %s", inputs[input].what, answers[answer - 1]);
 }
 
 static void conversion_derive(struct as_rule_context *c)

@@ -140,7 +140,10 @@ static void add_latency(struct as_rule_context *c, const struct as_cell *cell)
         return;
     struct as_buf name = AS_BUF_INIT;
     as_instruction_name(cell, &name);
-    struct as_fact *f = as_fact_add(c, AS_FACT_MATMUL_LATENCY, cell, AS_BY(.instruction = as_buf_get(&name)));
+    const struct as_fact_fields by = {.instruction = as_buf_get(&name)};
+    /* the default number of chains and groups may be one of each, too */
+    const bool is_told = as_fact_of(c->facts->v, c->facts->n, c->device, AS_FACT_MATMUL_LATENCY, &by) != NULL;
+    struct as_fact *f = is_told ? NULL : as_fact_add(c, AS_FACT_MATMUL_LATENCY, cell, &by);
     if (f) {
         as_fact_number(f, operations / cell->sum.median, cycles);
         as_fact_say(f, "%s takes {value} from accumulator to accumulator", as_buf_get(&name));

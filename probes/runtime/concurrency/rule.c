@@ -1,5 +1,6 @@
 /* Effects of several queues: concurrent kernels, launch rate, and priorities. */
 #include "facts/rule.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +47,23 @@ static void say_all(struct as_fact *f, double queues, const char *where, struct 
                 queues, where, longer);
 }
 
+/* The fewest kernels that ran at a time if every launch took the time that an empty one takes; NAN unknown. Launches
+ * behind a running kernel cost nothing, so this is no estimate of fewer than all. */
+static double least_without_launches(struct as_rule_context *c, const struct as_cell *one, const struct as_cell *most)
+{
+    const struct as_cell **cells, *launch = NULL;
+    const size_t n = as_cells_of(c, "concurrency", &cells);
+    for (size_t i = 0; i < n; i++)
+        if (as_cell_is(cells[i], "what", "rate") && as_cell_axis_number(cells[i], "queues") == 1)
+            launch = cells[i];
+    free(cells);
+    if (!launch)
+        return NAN;
+    const struct as_interval rest =
+        as_difference_interval(most->sum.median, as_cell_interval(most), launch->sum.median, as_cell_interval(launch));
+    return as_ratio_interval(one->sum.median, as_cell_interval(one), most->sum.median - launch->sum.median, rest).lo;
+}
+
 static void concurrency_add_at_once(struct as_rule_context *c, const struct as_curve *v, const struct experiment *x)
 {
     double queues;
@@ -66,10 +84,14 @@ static void concurrency_add_at_once(struct as_rule_context *c, const struct as_c
     } else {
         snprintf(where, sizeof where, " in %g %ss", queues, queue);
     }
-    if (f->ci.hi < ONE_BY_ONE)
-        f->verdict = AS_REFUTED;
-    if (f->ci.lo > NEARLY_ALL * v->x[v->n - 1])
+    const bool in_order = x->where && x->names_queue;
+    if (f->ci.hi < ONE_BY_ONE) /* a queue promises that order */
+        f->verdict = in_order ? AS_SUPPORTED : AS_REFUTED;
+    const double least = fmax(f->ci.lo, x->names_queue ? least_without_launches(c, one, most) : NAN);
+    if (least > NEARLY_ALL * v->x[v->n - 1])
         say_all(f, queues, all, f->ci);
+    else if (in_order && f->ci.hi < ONE_BY_ONE)
+        as_fact_say(f, "Single-thread kernels%s run one after another: %s at a time", all, value);
     else if (f->verdict == AS_SUPPORTED)
         as_fact_say(f, "%s single-thread kernels%s run concurrently", value, where);
     else
