@@ -5,7 +5,7 @@ extern const char *const as_mix_words[];
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("mix", as_mix_words, "all", "operations with counts: imul32+3*ffma32"),
-    AS_COUNT_AXIS("ilp", 0, 8, "0",
+    AS_COUNT_AXIS("ilp", 0, 12, "0",
                   "chains per thread and operation of the sequence; 0: two, four where a thread has a core",
                   .zero = "fitting"),
     AS_WARPS_AXIS,
@@ -35,6 +35,7 @@ static enum as_status mix_desc_of(const struct as_device_info *info, const struc
         if (operands == 3 || (operands == 2 && part->op->two) || (operands == 1 && part->op->one))
             part->operands = operands;
     }
+    as_op_sequence_pass(&out->sequence);
     if (!out->ilp)
         out->ilp = as_chains_warp(info) > 1 ? CHAINS : CHAINS_CORE;
     return st;
