@@ -68,8 +68,9 @@ static size_t wants_of(const struct as_op_sequence *sequence, enum as_dialect di
     for (size_t i = 0; i < sequence->n; i++) {
         const struct as_op_part *p = &sequence->part[i];
         wants[n++] = (struct as_code_want){code_names_of(p->op, dialect), p->count};
-        if (p->op->link)
-            wants[n++] = (struct as_code_want){code_names_of(as_op_find(p->op->link), dialect), p->count};
+        const char *link = as_op_part_link(p);
+        if (link)
+            wants[n++] = (struct as_code_want){code_names_of(as_op_find(link), dialect), p->count};
     }
     return n;
 }

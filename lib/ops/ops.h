@@ -73,6 +73,7 @@ struct as_op {
     enum as_op_domain m;       /* domain of the link's operand */
     const char *head;          /* text in all dialects; $ for its number in a program */
     const char *link;          /* operation that turns a result into an operand, NULL: none, or free */
+    bool passes;               /* throughput needs no link */
     unsigned dialects;         /* bits of enum as_dialect */
     unsigned weight;           /* approximate instruction count: bounds the body */
     double ulp[AS_DIALECT_N];  /* allowed error in ulp; 0: bit for bit */

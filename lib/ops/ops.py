@@ -50,7 +50,7 @@ SUBGROUPS = {"sub_group_ballot": "AS_CAP_SUBGROUP_BALLOT", "sub_group_shuffle": 
              "sub_group_non_uniform": "AS_CAP_SUBGROUP_ARITHMETIC", "sub_group_clustered": "AS_CAP_SUBGROUP_CLUSTERED",
              "QUAD_SCAN": "AS_CAP_SUBGROUP_SHUFFLE", "QUAD_ESCAN": "AS_CAP_SUBGROUP_SHUFFLE"}  # the last two in lanes.kernel
 KEYS = {"title", "types", "args", "chain", "operands", "one", "result", "btype", "ctype", "a", "b", "c_domain", "m", "link",
-        "linkop", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass",
+        "linkop", "pass", "ptx", "gcn", "gcn11", "cuda", "hip", "opencl", "metal", "c", "host", "ulp", "abs", "weight", "sass",
         "min.cuda", "max.cuda", "group", "alone", "amd", "chips"}
 
 
@@ -198,6 +198,8 @@ class Operation:
             inner = r"(?:[^()&]|\((?:[^()]|\([^()]*\))*\))*"
             link = re.sub(rf"\(({inner}) & (0x\w+)\) \| m", r"KEEP(\1, \2, m)", self.get("link"))
             lines.append(f"#define LINK$(r, m) ({link})")
+        if self.get("pass"):
+            lines.append(f"#define PASS$(r) ({self.get('pass')})")
         return "\n".join(lines) + "\n"
 
     @property
@@ -283,6 +285,7 @@ class Operation:
             ("amd", f'"{self.amd()}"' if self.amd() else "NULL"),
             ("amd_chips", f'"{self.get("chips")}"' if self.get("chips") else "NULL"),
             ("subgroups", self.subgroups()),
+            ("passes", "true" if self.get("pass") else "false"),
             ("alone", "true" if self.get("alone") == "yes" else "false"),
             ("group_reference" if self.get("group") else "reference", f"ref_{self.name}"),
         ]

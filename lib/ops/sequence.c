@@ -19,8 +19,19 @@ static unsigned sequence_usual(const struct as_op *op)
 struct as_op_sequence as_op_alone(const struct as_op *op, unsigned operands)
 {
     struct as_op_sequence s = {.n = 1};
-    s.part[0] = (struct as_op_part){op, 1, operands ? operands : sequence_usual(op)};
+    s.part[0] = (struct as_op_part){.op = op, .count = 1, .operands = operands ? operands : sequence_usual(op)};
     return s;
+}
+
+void as_op_sequence_pass(struct as_op_sequence *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->part[i].passes = s->part[i].op->passes;
+}
+
+const char *as_op_part_link(const struct as_op_part *part)
+{
+    return part->passes ? NULL : part->op->link;
 }
 
 /* A repeated operation increments its count. */
@@ -37,7 +48,8 @@ static enum as_status sequence_add(struct as_op_sequence *s, unsigned long count
         return as_fail(err, AS_USAGE, "a sequence has up to %d operations, up to %d of them different", AS_OP_CHAINS,
                        AS_OP_PARTS);
     s->n += i == s->n;
-    s->part[i] = (struct as_op_part){op, s->part[i].count + (unsigned)count, sequence_usual(op)};
+    s->part[i] =
+        (struct as_op_part){.op = op, .count = s->part[i].count + (unsigned)count, .operands = sequence_usual(op)};
     return AS_OK;
 }
 
@@ -113,8 +125,8 @@ static void sequence_write_parts(const struct as_op_sequence *s, unsigned ilp, s
     for (size_t i = 0; i < s->n; i++) {
         const struct as_op_part *p = &s->part[i];
         write_numbered(out, p->op->head, i);
-        as_buf_printf(out, "#define WEAVE%zu %d\n#define OPERANDS%zu %u\n#define SLOT%zu %u\n", i, p->op->weave, i,
-                      p->operands, i, slot);
+        as_buf_printf(out, "#define WEAVE%zu %d\n#define PASSES%zu %d\n#define OPERANDS%zu %u\n#define SLOT%zu %u\n", i,
+                      p->op->weave, i, p->passes, i, p->operands, i, slot);
         write_numbered(out, as_kernel_part, i);
         slot += p->count * ilp * (p->op->weave ? STATES : 1);
     }

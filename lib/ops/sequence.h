@@ -9,6 +9,7 @@ enum { AS_OP_PARTS = 6, AS_OP_CHAINS = 16 }; /* operations of a sequence; chains
 struct as_op_part {
     const struct as_op *op;
     unsigned count;
+    bool passes;       /* without its link: as_op_sequence_pass */
     unsigned operands; /* 3 all differ, 2 the third is the second, 1 the second is the first: see part.kernel */
 };
 struct as_op_sequence {
@@ -18,6 +19,10 @@ struct as_op_sequence {
 
 /* One operation alone; its usual form with operands 0. */
 struct as_op_sequence as_op_alone(const struct as_op *op, unsigned operands);
+/* For throughput, where values do not matter: leaves out links that would share a pipe with their operation. */
+void as_op_sequence_pass(struct as_op_sequence *s);
+/* The operation that turns a result into an operand, NULL: none. */
+const char *as_op_part_link(const struct as_op_part *part);
 /* Parses text, each in its usual form. AS_UNSUPPORTED with the word for an unknown operation. */
 enum as_status as_op_sequence_parse(const char *text, struct as_op_sequence *out, struct as_error *err);
 /* Operations per pass, and their approximate instruction count. */

@@ -33,8 +33,8 @@ static void note_links(struct as_trial_context *tc, const struct as_op_sequence 
 {
     struct as_buf links = AS_BUF_INIT;
     for (size_t i = 0; i < s->n; i++)
-        if (s->part[i].op->link)
-            as_buf_printf(&links, "%s%s", links.len ? ", " : "", s->part[i].op->link);
+        if (as_op_part_link(&s->part[i]))
+            as_buf_printf(&links, "%s%s", links.len ? ", " : "", as_op_part_link(&s->part[i]));
     if (links.len)
         as_note(tc, "link", as_buf_get(&links));
     as_buf_finish(&links);

@@ -7,8 +7,8 @@
 struct as_device;
 struct as_kernel;
 
-/* Instructions of one name in a kernel's machine code, as the vendor's disassembler names them without modifiers; a
- * number if the name is unknown. */
+/* Instructions of one name in a kernel's machine code, as the vendor's disassembler names them without modifiers;
+ * "unknown instruction 0x01f" if its name is unknown. */
 struct as_instruction {
     char name[32]; /* "FFMA" */
     uint64_t n;

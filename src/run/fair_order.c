@@ -10,6 +10,9 @@
  * ones; then its measured time counts. */
 static const double SECONDS_PER_BYTE = 1e-9;
 
+/* Longer than any trial in bursts: sustained ones, each a kind of its own, come after the sizes of curves. */
+static const double SUSTAINED_S = 2;
+
 /* Axes that count what takes memory, with the least bytes of each. */
 static const struct {
     const char *axis;
@@ -28,6 +31,13 @@ double as_engine_bytes_of(const struct as_cell *cell)
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         bytes = fmax(bytes, counted[i].bytes * as_axes_number(&cell->axes, counted[i].axis));
     return bytes;
+}
+
+/* Of a trial of a cell that is not measured yet. */
+static double seconds_expected(const struct as_cell *cell)
+{
+    return SECONDS_PER_BYTE * as_engine_bytes_of(cell) +
+           (strcmp(as_axes_text(&cell->axes, "hold"), "sustained") == 0 ? SUSTAINED_S : 0);
 }
 
 /* ---- groups ---- */
@@ -117,7 +127,7 @@ static void find_next(const struct as_engine *e, const size_t *order, size_t n, 
         struct as_fair *group = group_of(e, order[k], level);
         if (inside && inside->next != k)
             continue;
-        const double then = inside ? inside->spent_s + SECONDS_PER_BYTE * as_engine_bytes_of(&e->cells[order[k]]) : 0;
+        const double then = inside ? inside->spent_s + seconds_expected(&e->cells[order[k]]) : 0;
         if (group->has_next && group->next_s <= then)
             continue;
         *group = (struct as_fair){

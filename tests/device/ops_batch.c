@@ -36,7 +36,7 @@ void ops_batch_source(const struct ops_batch_part *part, size_t n, bool walk, st
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             as_buf_printf(out, "#undef %s\n#define %s %s_%zu\n", kernels[k], kernels[k], kernels[k], i);
         for (size_t k = 0; k < AS_OP_PARTS; k++)
-            as_buf_printf(out, "#undef LINK%zu\n", k);
+            as_buf_printf(out, "#undef LINK%zu\n#undef PASS%zu\n", k, k);
         if (walk)
             as_op_source(&part[i].sequence, part[i].ilp, steps_of(&part[i]), false, out);
         else
@@ -66,9 +66,12 @@ static bool step_holds(const struct ops_batch *b, const unsigned char *code, siz
         st = count_kernel(b, code, bytes, "whole_body", i, &whole, &err);
     if (!st && b->barrier && as_instructions_of(&whole, b->barrier) != OPS_BATCH_BARRIERS)
         st = as_fail(&err, AS_FAILED, "%llu barriers", (unsigned long long)as_instructions_of(&whole, b->barrier));
-    if (!st)
-        return as_op_code_agrees(&half, &whole, p->ilp * steps_of(p) / 2, &p->sequence, b->dialect, &each, text, size);
-    snprintf(text, size, "%s", err.text);
+    const unsigned steps = p->ilp * steps_of(p) / 2;
+    if (!st && as_op_code_agrees(&half, &whole, steps, &p->sequence, b->dialect, &each, text, size))
+        return !p->without ||
+               as_instructions_of(&whole, p->without) < as_instructions_of(&half, p->without) + steps / 2;
+    if (st)
+        snprintf(text, size, "%s", err.text);
     return false;
 }
 

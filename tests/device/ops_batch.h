@@ -17,6 +17,7 @@ struct ops_batch_part {
     const char *name;
     unsigned ilp, steps; /* of the long body; 0: OPS_BATCH_STEPS */
     bool fails;          /* expected to lack them */
+    const char *without; /* an instruction that steps must not have; NULL: any may be there */
 };
 struct ops_batch {
     const char *arch;

@@ -216,6 +216,29 @@ UNIT_TEST(test_operands)
     as_plan_finish(&planned);
 }
 
+/* Two pipes that share packed steps are full with twelve chains: whoever compares rates has a cell with those. */
+UNIT_TEST(test_chains_of_packed_operations)
+{
+    static const struct {
+        const char *suite, *probe, *axis;
+    } rows[] = {{"alu", "alu", "op"}, {"pipes", "mix", "mix"}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        size_t full = 0;
+        plan_suite("cuda:0", rows[r].suite, &planned);
+        for (size_t i = 0; i < planned.n; i++) {
+            const struct as_axes *a = &planned.cells[i].axes;
+            if (strcmp(planned.cells[i].probe, rows[r].probe) != 0 ||
+                strcmp(as_axes_text(a, rows[r].axis), "ffma2_f16") != 0)
+                continue;
+            full += as_axes_u64(a, "ilp") == 12 && as_axes_u64(a, "warps") == 24;
+            if (as_axes_u64(a, "operands") && as_axes_u64(a, "ilp") != 12)
+                fail_msg("operands of ffma2_f16 with %s chains", as_axes_text(a, "ilp"));
+        }
+        assert_true(full > 0);
+        as_plan_finish(&planned);
+    }
+}
+
 static bool plans_operation(const char *probe, const char *op)
 {
     for (size_t i = 0; i < planned.n; i++)
@@ -244,8 +267,8 @@ UNIT_TEST(test_throughput_beside_latency)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_three_signals), cmocka_unit_test(test_same_limits),
-                                       cmocka_unit_test(test_operands),
-                                       cmocka_unit_test(test_throughput_beside_latency)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_three_signals), cmocka_unit_test(test_same_limits), cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_chains_of_packed_operations), cmocka_unit_test(test_throughput_beside_latency)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

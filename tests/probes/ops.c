@@ -197,12 +197,63 @@ static void operands_can_tell(const struct as_op *op, unsigned lanes, struct as_
         fail_msg("%s of %u lanes: %s", op->name, lanes, differ ? "all have the same operands" : "it has one result");
 }
 
+static bool is_match(const struct as_op *op)
+{
+    return strncmp(op->name, "match_", 6) == 0;
+}
+
+/* A match takes the longer the more different values the lanes have: they are as many with every seed, and after
+ * every step. */
+UNIT_TEST(test_values_of_matches)
+{
+    enum { LANES = 32, SEEDS = 20, STEPS = 8 };
+    for (const struct as_op *op = as_ops; op->name; op++)
+        for (unsigned seed = 0; is_match(op) && seed < SEEDS; seed++) {
+            union as_op_value v[LANES][3] = {{{0}}}, r[LANES] = {{0}};
+            struct as_rng rng;
+            as_rng_seed(&rng, seed);
+            for (unsigned l = 0; l < LANES; l++)
+                as_op_draw(op->a, op->type, l % 4, &rng, &v[l][0]);
+            for (unsigned step = 0; step < STEPS; step++) {
+                for (unsigned l = 0; l < LANES; l++)
+                    op->group_reference((const union as_op_value(*)[3])v, l, LANES, &r[l]);
+                const unsigned equal = (unsigned)__builtin_popcount(r[0].u32);
+                assert_true(equal == 1 || equal == LANES);
+                for (unsigned l = 0; l < LANES; l++) {
+                    assert_int_equal(__builtin_popcount(r[l].u32), equal);
+                    v[l][0].u32 = r[l].u32 ^ 0x5a5a5a5a;
+                }
+            }
+        }
+}
+
+/* powf returns early for a base of 1, and for results that overflow. */
+UNIT_TEST(test_powers_stay_on_one_path)
+{
+    enum { SEEDS = 20, STEPS = 10000 };
+    const struct as_op *op = as_op_find("pow32_precise");
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        union as_op_value v[3] = {{0}}, b[4];
+        struct as_rng rng;
+        as_rng_seed(&rng, seed);
+        as_op_draw(op->a, op->type, 0, &rng, &v[0]);
+        for (unsigned i = 0; i < 4; i++)
+            as_op_draw(op->b, op->btype, i, &rng, &b[i]);
+        for (unsigned step = 0; step < STEPS; step++) {
+            v[1] = b[step % 4];
+            op->reference(v, &v[0]);
+            assert_true(v[0].f32 > 1 && v[0].f32 < 4);
+        }
+    }
+}
+
 UNIT_TEST(test_operands_of_lanes)
 {
     struct as_rng rng;
     as_rng_seed(&rng, 3);
     for (size_t i = 0; i < as_ops_n; i++)
-        for (unsigned lanes = 8; as_ops[i].group_reference && lanes <= AS_OP_GROUP_MOST; lanes *= 2)
+        for (unsigned lanes = 8; as_ops[i].group_reference && !is_match(&as_ops[i]) && lanes <= AS_OP_GROUP_MOST;
+             lanes *= 2)
             operands_can_tell(&as_ops[i], lanes, &rng);
 }
 
@@ -460,6 +511,8 @@ int main(void)
         cmocka_unit_test(test_known_answers),
         cmocka_unit_test(test_of_lanes),
         cmocka_unit_test(test_operands_of_lanes),
+        cmocka_unit_test(test_values_of_matches),
+        cmocka_unit_test(test_powers_stay_on_one_path),
         cmocka_unit_test(test_of_larger_groups),
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_agreement),

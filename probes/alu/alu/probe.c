@@ -23,6 +23,7 @@ static struct as_chains_desc alu_desc_of(const struct as_device_info *info, cons
     struct as_chains_desc d = as_ops_desc(info, a);
     d.ilp = (unsigned)as_axes_u64(a, "ilp");
     d.every_unit = true;
+    as_op_sequence_pass(&d.sequence);
     return d;
 }
 

@@ -25,6 +25,7 @@ struct as_emulated {
     unsigned bits;      /* integers: of the operands (wide: of one of them) */
     const char *number; /* type in kernels: "E8M48" of IN_E8M48 */
     const char *call;   /* OP(a, b, c) in kernels */
+    unsigned passes;    /* of the chains per turn: 8 of the language's own operations, else 1 */
     double bound;       /* largest relative error; 0: integers, exact */
     struct as_emulated_number (*apply)(struct as_emulated_number a, struct as_emulated_number b,
                                        struct as_emulated_number c); /* c: of a multiply-add */

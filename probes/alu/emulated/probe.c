@@ -30,7 +30,7 @@ enum {
     GROUPS_PER_UNIT = 8,
     CLASSES = 4,       /* of threads, which begin with different numbers */
     CLASS_NUMBERS = 8, /* as in the kernel */
-    TURN_OPERATIONS = 16,
+    PASS_OPERATIONS = 16,
     PAIRS = 1 << 14, /* compared with exact arithmetic */
     TURNS_MAX = 1 << 20
 };
@@ -101,8 +101,9 @@ static enum as_status emulated_build(struct state *s, struct as_trial_context *t
 {
     const struct as_emulated *op = s->op;
     char head[160];
-    snprintf(head, sizeof head, "#define IN_%s\n#define OP(a, b, c) %s\n#define CLASSES %d\n%s", op->number, op->call,
-             (int)CLASSES, op->format == AS_EMULATED_INTEGER ? "#define WEAVES\n" : "");
+    snprintf(head, sizeof head, "#define IN_%s\n#define OP(a, b, c) %s\n#define CLASSES %d\n#define PASSES %u\n%s",
+             op->number, op->call, (int)CLASSES, op->passes,
+             op->format == AS_EMULATED_INTEGER ? "#define WEAVES\n" : "");
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "emulated", head, as_kernel_emulated, NULL, 1, err);
     return st ? st : as_kernel_timer_keep_kernel(&s->timer, "chains", &s->chains, err);
 }
@@ -174,7 +175,7 @@ static enum as_status emulated_sample(void *state, uint64_t reps, struct as_samp
         st = emulated_judge(s, reps, err);
     const double seconds = out->seconds > s->timer.overhead_s ? out->seconds - s->timer.overhead_s : out->seconds;
     out->clock_hz = NAN;
-    out->value = (double)reps * TURN_OPERATIONS * (double)emulated_threads(s) / seconds;
+    out->value = (double)reps * PASS_OPERATIONS * s->op->passes * (double)emulated_threads(s) / seconds;
     return st;
 }
 

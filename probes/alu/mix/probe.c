@@ -1,11 +1,13 @@
 /* mix: cost of interleaved operations on a compute unit. See method.md. */
 #include "lib/ops/trial.h"
 
+#include <string.h>
+
 extern const char *const as_mix_words[];
 
 static const struct as_axis axes[] = {
     AS_WORD_AXIS("mix", as_mix_words, "all", "operations with counts: imul32+3*ffma32"),
-    AS_COUNT_AXIS("ilp", 0, 8, "0",
+    AS_COUNT_AXIS("ilp", 0, 12, "0",
                   "chains per thread and operation of the sequence; 0: two, four where a thread has a core",
                   .zero = "fitting"),
     AS_WARPS_AXIS,
@@ -35,21 +37,29 @@ static enum as_status mix_desc_of(const struct as_device_info *info, const struc
         if (operands == 3 || (operands == 2 && part->op->two) || (operands == 1 && part->op->one))
             part->operands = operands;
     }
+    as_op_sequence_pass(&out->sequence);
     if (!out->ilp)
         out->ilp = as_chains_warp(info) > 1 ? CHAINS : CHAINS_CORE;
     return st;
+}
+
+/* What the device lacks is said once: of the operation alone, with the fewest chains. */
+static enum as_applies mix_lacks(const struct as_axes *a)
+{
+    return strpbrk(as_axes_text(a, "mix"), "+*") || as_axes_u64(a, "ilp") > 1 ? AS_PRUNED : AS_INAPPLICABLE;
 }
 
 static enum as_applies mix_applies(const struct as_device_info *info, const struct as_axes *a, struct as_error *err)
 {
     struct as_chains_desc d;
     if (mix_desc_of(info, a, &d, err))
-        return AS_INAPPLICABLE;
+        return mix_lacks(a);
     if (d.ilp * as_op_sequence_count(&d.sequence) > AS_OP_CHAINS)
         return AS_PRUNED;
     if (as_chains_warp(info) == 1 && as_axes_u64(a, "warps") > 1)
         return as_inapplicable(err, "axis 'warps': each thread of this device has its own core");
-    return as_chains_apply(info, &d, err);
+    const enum as_applies applies = as_chains_apply(info, &d, err);
+    return applies == AS_INAPPLICABLE ? mix_lacks(a) : applies;
 }
 
 static enum as_status mix_prepare(struct as_trial_context *tc, void *state, struct as_error *err)

@@ -60,9 +60,32 @@ UNIT_TEST(test_with_loop)
     }
 }
 
+/* The device lacks an operation once, not in every sequence with it. */
+UNIT_TEST(test_lacking_operations)
+{
+    static const struct {
+        const char *axes;
+        enum as_applies applies;
+    } rows[] = {{"mix=ixor32 ilp=1 warps=32 operands=0 steps=0", AS_INAPPLICABLE},
+                {"mix=ixor32 ilp=2 warps=32 operands=0 steps=0", AS_PRUNED},
+                {"mix=ixor32+iadd32 ilp=1 warps=32 operands=0 steps=0", AS_PRUNED},
+                {"mix=sin_pt_1 ilp=0 warps=32 operands=0 steps=0", AS_INAPPLICABLE},
+                {"mix=sin_pt_1+sin_pt_2 ilp=0 warps=32 operands=0 steps=0", AS_PRUNED},
+                {"mix=xor32+iadd32 ilp=1 warps=32 operands=0 steps=0", AS_APPLIES}};
+    struct toy gpu;
+    toy_init_sm90(&gpu, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct as_error err = {0};
+        if (toy_applies(&gpu, &as_probe_mix, rows[i].axes, &err) != rows[i].applies)
+            fail_msg("%s: %s", rows[i].axes, err.text);
+        assert_true(rows[i].applies == AS_APPLIES || err.text[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lacking_operations),
         cmocka_unit_test(test_with_loop),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);

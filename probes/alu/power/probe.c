@@ -39,11 +39,23 @@ struct state {
     bool idle;
 };
 
+/* Where a compiler shares out packed operations between two pipes, four chains reach 72% of their rate. */
+enum { CHAINS = 4, CHAINS_PACKED = 12, WARPS_PACKED = 24 };
+
 static struct as_chains_desc power_desc_of(const struct as_device_info *info, const struct as_axes *a)
 {
     struct as_chains_desc d = as_ops_desc(info, a);
-    d.ilp = d.sequence.n && as_chains_packs(info, d.sequence.part[0].op) ? 1 : 4;
+    const struct as_op *op = d.sequence.n ? d.sequence.part[0].op : NULL;
+    d.ilp = CHAINS;
+    if (op && as_op_lanes(op->type) > 1) {
+        const unsigned fewer = WARPS_PACKED * as_chains_warp(info);
+        d.ilp = CHAINS_PACKED;
+        d.threads = as_axes_u64(a, "warps") || fewer > d.threads ? d.threads : fewer;
+    } else if (op && as_chains_packs(info, op)) {
+        d.ilp = 1;
+    }
     d.every_unit = true;
+    as_op_sequence_pass(&d.sequence);
     d.share = (unsigned)as_axes_u64(a, "share");
     return d;
 }

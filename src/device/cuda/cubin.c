@@ -30,6 +30,7 @@ enum {
     NOTHING = 0x118,
     MULTIPLY_ADD = 0x024,
     ONE_I32 = 1,
+    CARRY_BIT = 10, /* of the upper half: adds a carry */
     ONE_F16X2 = 0x3c003c00,
     ABI_SECOND = 8,  /* of EI_ABIVERSION: e_flags has the architecture in bits 8 to 15, before in bits 0 to 7 */
     ADD_I64 = 0x235, /* no encoding: stands for 0x035 of sm_120, see cubin_code_of */
@@ -226,32 +227,34 @@ static const struct {
     unsigned short code;
     char name[14];
 } names[] = {
-    {0x002, "MOV"},       {0x003, "P2R"},      {0x004, "R2P"},       {0x005, "CS2R"},   {0x006, "VOTE"},
-    {0x007, "SEL"},       {0x008, "FSEL"},     {0x009, "FMNMX"},     {0x00a, "FSET"},   {0x00b, "FSETP"},
-    {0x00c, "ISETP"},     {0x00f, "VIMNMX3"},  {0x010, "IADD3"},     {0x011, "LEA"},    {0x012, "LOP3"},
-    {0x013, "IABS"},      {0x014, "VABSDIFF"}, {0x015, "VABSDIFF4"}, {0x016, "PRMT"},   {0x017, "IMNMX"},
-    {0x019, "SHF"},       {0x01a, "SGXT"},     {0x01b, "BMSK"},      {0x01c, "PLOP3"},  {0x020, "FMUL"},
-    {0x021, "FADD"},      {0x023, "FFMA"},     {0x024, "IMAD"},      {0x025, "IMAD"},   {0x026, "IDP"},
-    {0x027, "IMAD"},      {0x028, "DMUL"},     {0x029, "DADD"},      {0x02a, "DSETP"},  {0x02b, "DFMA"},
-    {0x030, "HADD2"},     {0x031, "HFMA2"},    {0x032, "HMUL2"},     {0x033, "HSET2"},  {0x034, "HSETP2"},
-    {0x035, "HFMA2.MMA"}, {0x036, "VIADD"},    {0x037, "IMMA"},      {0x038, "I2I"},    {0x039, "I2IP"},
-    {0x03c, "HMMA"},      {0x03d, "BMMA"},     {0x03e, "F2FP"},      {0x03f, "DMMA"},   {0x040, "HMNMX2"},
-    {0x045, "I2FP"},      {0x048, "VIMNMX"},   {0x049, "FFMA2"},     {0x04a, "FMUL2"},  {0x04b, "FADD2"},
-    {0x076, "FMNMX3"},    {0x07a, "QMMA"},     {0x082, "UMOV"},      {0x090, "UIADD3"}, {0x092, "ULOP3"},
-    {0x099, "USHF"},      {0x0b9, "ULDC"},     {0x0cc, "CREDUX"},    {0x100, "FLO"},    {0x101, "BREV"},
-    {0x102, "FCHK"},      {0x104, "F2F"},      {0x105, "F2I"},       {0x106, "I2F"},    {0x107, "FRND"},
-    {0x108, "MUFU"},      {0x109, "POPC"},     {0x110, "F2F"},       {0x111, "F2I"},    {0x112, "I2F"},
-    {0x113, "FRND"},      {0x119, "S2R"},      {0x11d, "BAR"},       {0x141, "BSYNC"},  {0x144, "CALL"},
-    {0x145, "BSSY"},      {0x147, "BRA"},      {0x148, "WARPSYNC"},  {0x14d, "EXIT"},   {0x150, "RET"},
-    {0x181, "LDG"},       {0x182, "LDC"},      {0x183, "LDL"},       {0x184, "LDS"},    {0x186, "STG"},
-    {0x187, "STL"},       {0x188, "STS"},      {0x189, "SHFL"},      {0x1a1, "MATCH"},  {0x1c2, "R2UR"},
-    {0x1c4, "REDUX"},     {0x1f0, "HGMMA"},    {0x1f1, "IGMMA"},     {0x1f2, "BGMMA"},  {0x1f3, "QGMMA"},
-    {ADD_I64, "IADD.64"},
+    {0x002, "MOV"},       {0x003, "P2R"},       {0x004, "R2P"},       {0x005, "CS2R"},   {0x006, "VOTE"},
+    {0x007, "SEL"},       {0x008, "FSEL"},      {0x009, "FMNMX"},     {0x00a, "FSET"},   {0x00b, "FSETP"},
+    {0x00c, "ISETP"},     {0x00f, "VIMNMX3"},   {0x010, "IADD3"},     {0x011, "LEA"},    {0x012, "LOP3"},
+    {0x013, "IABS"},      {0x014, "VABSDIFF"},  {0x015, "VABSDIFF4"}, {0x016, "PRMT"},   {0x017, "IMNMX"},
+    {0x019, "SHF"},       {0x01a, "SGXT"},      {0x01b, "BMSK"},      {0x01c, "PLOP3"},  {0x020, "FMUL"},
+    {0x021, "FADD"},      {0x023, "FFMA"},      {0x024, "IMAD"},      {0x025, "IMAD"},   {0x026, "IDP"},
+    {0x027, "IMAD"},      {0x028, "DMUL"},      {0x029, "DADD"},      {0x02a, "DSETP"},  {0x02b, "DFMA"},
+    {0x030, "HADD2"},     {0x031, "HFMA2"},     {0x032, "HMUL2"},     {0x033, "HSET2"},  {0x034, "HSETP2"},
+    {0x035, "HFMA2.MMA"}, {0x036, "VIADD"},     {0x037, "IMMA"},      {0x038, "I2I"},    {0x039, "I2IP"},
+    {0x03c, "HMMA"},      {0x03d, "BMMA"},      {0x03e, "F2FP"},      {0x03f, "DMMA"},   {0x040, "HMNMX2"},
+    {0x045, "I2FP"},      {0x048, "VIMNMX"},    {0x049, "FFMA2"},     {0x04a, "FMUL2"},  {0x04b, "FADD2"},
+    {0x076, "FMNMX3"},    {0x07a, "QMMA"},      {0x082, "UMOV"},      {0x090, "UIADD3"}, {0x092, "ULOP3"},
+    {0x099, "USHF"},      {0x0b9, "ULDC"},      {0x0cc, "CREDUX"},    {0x100, "FLO"},    {0x101, "BREV"},
+    {0x102, "FCHK"},      {0x104, "F2F"},       {0x105, "F2I"},       {0x106, "I2F"},    {0x107, "FRND"},
+    {0x108, "MUFU"},      {0x109, "POPC"},      {0x110, "F2F"},       {0x111, "F2I"},    {0x112, "I2F"},
+    {0x113, "FRND"},      {0x119, "S2R"},       {0x11d, "BAR"},       {0x141, "BSYNC"},  {0x144, "CALL"},
+    {0x145, "BSSY"},      {0x147, "BRA"},       {0x148, "WARPSYNC"},  {0x14d, "EXIT"},   {0x150, "RET"},
+    {0x181, "LDG"},       {0x182, "LDC"},       {0x183, "LDL"},       {0x184, "LDS"},    {0x186, "STG"},
+    {0x187, "STL"},       {0x188, "STS"},       {0x189, "SHFL"},      {0x1a1, "MATCH"},  {0x1c2, "R2UR"},
+    {0x1c3, "S2UR"},      {0x1c4, "REDUX"},     {0x1f0, "HGMMA"},     {0x1f1, "IGMMA"},  {0x1f2, "BGMMA"},
+    {0x1f3, "QGMMA"},     {ADD_I64, "IADD.64"},
 };
 
 /* The compiler also copies, adds and shifts on the pipe of multiply-adds. */
-static const char *cubin_name_of(unsigned code, uint64_t low)
+static const char *cubin_name_of(unsigned code, uint64_t low, uint64_t high)
 {
+    if (code == MULTIPLY_ADD && !multiplies(low) && high >> CARRY_BIT & 1)
+        return "IMAD.X";
     if (code == MULTIPLY_ADD && !multiplies(low))
         return (low >> 24 & 0xff) == REGISTER_ZERO ? "IMAD.MOV" : "IMAD.IADD";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -267,11 +270,11 @@ enum as_status as_cubin_instructions(const unsigned char *cubin, size_t bytes, c
     Elf64_Shdr text;
     enum as_status st = open_text(&v, cubin, bytes, name, &text, err);
     for (uint64_t at = 0; !st && at + INSTRUCTION_BYTES <= text.sh_size; at += INSTRUCTION_BYTES) {
-        uint64_t low = half_of(cubin + text.sh_offset + at);
+        uint64_t low = half_of(cubin + text.sh_offset + at), high = half_of(cubin + text.sh_offset + at + 8);
         unsigned code = cubin_code_of(&v, low);
-        const char *known = cubin_name_of(code, low);
-        char number[8];
-        snprintf(number, sizeof number, "0x%03x", code);
+        const char *known = cubin_name_of(code, low, high);
+        char number[sizeof "unknown instruction 0x000"];
+        snprintf(number, sizeof number, "unknown instruction 0x%03x", code);
         if (code != NOTHING)
             as_instructions_add(out, known ? known : number);
     }

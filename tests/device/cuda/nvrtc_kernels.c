@@ -102,6 +102,30 @@ UNIT_TEST(test_words)
     assert_null(cubin);
 }
 
+/* Additions of a carry are not plain ones, and a code without a name is no name. */
+UNIT_TEST(test_names)
+{
+    static const char *const text =
+        "KERNEL(k)(ARG_GLOBAL(0, u64, x), ARG_GLOBAL(1, i32, y) ARG_INDICES)\n{\n    u64 a = x[0], b = x[1];\n"
+        "    for (int i = 0; i < 16; i++) {\n        a += b;\n        b += a;\n        asm volatile(\"\" : \"+l\"(a), "
+        "\"+l\"(b));\n"
+        "    }\n    x[0] = a + b;\n    asm volatile(\"add.sat.s32 %0, %1, %2;\" : \"=r\"(y[0]) : \"r\"(y[1]), "
+        "\"r\"(y[2]));\n}";
+    need_nvrtc();
+    unsigned char *cubin;
+    size_t bytes;
+    struct as_instructions found = {.n = 0};
+    struct as_error err = {0};
+    compile(text, "k", NULL, "sm_90a", &cubin, &bytes);
+    assert_int_equal(as_cubin_instructions(cubin, bytes, "k", &found, &err), AS_OK);
+    for (size_t i = 0; i < found.n; i++)
+        if (found.list[i].name[0] >= '0' && found.list[i].name[0] <= '9')
+            fail_msg("'%s' is no name", found.list[i].name);
+    assert_true(as_instructions_of(&found, "IMAD.X") >= 16);
+    assert_true(as_instructions_of(&found, "IMAD.IADD") < 16);
+    free(cubin);
+}
+
 /* Truncated or damaged anywhere: an error, and no read outside (sanitizers check). */
 UNIT_TEST(test_hostile_cubins)
 {
@@ -141,6 +165,7 @@ UNIT_TEST(test_hostile_cubins)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_folded_away), cmocka_unit_test(test_atomics),
-                                       cmocka_unit_test(test_words), cmocka_unit_test(test_hostile_cubins)};
+                                       cmocka_unit_test(test_words), cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_hostile_cubins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

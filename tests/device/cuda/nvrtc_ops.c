@@ -53,7 +53,8 @@ static void test_bodies(void **state)
     need_nvrtc();
     for (const struct as_op *op = as_ops; op->name; op++) {
         const unsigned ilp = op->alone ? 1 : ALU_ILP;
-        const struct as_op_sequence alone = as_op_alone(op, 0);
+        struct as_op_sequence alone = as_op_alone(op, 0);
+        as_op_sequence_pass(&alone);
         const struct ops_batch_part part = {
             .sequence = alone, .name = op->name, .ilp = ilp, .steps = as_op_sequence_steps(&alone, ilp, AS_OP_BODY)};
         if (ops_batch_has_all(&b, &alone) && as_op_on_nvidia(op, number) &&
@@ -61,6 +62,23 @@ static void test_bodies(void **state)
             ops_batch_add(&b, &part);
     }
     ops_batch_finish(&b, 100 / ARCHITECTURES);
+}
+
+/* Throughput of what shares a pipe with logic is measured without a link: it would be half of it. */
+static void test_without_links(void **state)
+{
+    const char *arch = ((char **)*state)[1];
+    const unsigned long number = strtoul(arch + strlen("sm_"), NULL, 10);
+    struct ops_batch b = batch_for(arch, OPS_BATCH_MOST);
+    need_nvrtc();
+    for (const struct as_op *op = as_ops; op->name; op++) {
+        struct as_op_sequence alone = as_op_alone(op, 0);
+        as_op_sequence_pass(&alone);
+        const struct ops_batch_part part = {.sequence = alone, .name = op->name, .ilp = ALU_ILP, .without = "LOP3"};
+        if (op->passes && ops_batch_has_all(&b, &alone) && as_op_on_nvidia(op, number))
+            ops_batch_add(&b, &part);
+    }
+    ops_batch_finish(&b, 5);
 }
 
 /* The compiler merges two chains of f16 into one of pairs, which the count must detect. */
@@ -117,8 +135,11 @@ int main(int argc, char **argv)
     const bool bodies = argc > 2 && strcmp(argv[2], "bodies") == 0;
     if (argc < 2 || (argc > 2 && !bodies && strcmp(argv[2], "brief") != 0))
         return 2;
-    const struct CMUnitTest operations[] = {cmocka_unit_test_prestate(bodies ? test_bodies : test_operations, argv)},
+    const struct CMUnitTest operations[] = {cmocka_unit_test_prestate(test_operations, argv)},
+                            loops[] = {cmocka_unit_test_prestate(test_bodies, argv),
+                                       cmocka_unit_test_prestate(test_without_links, argv)},
                             sequences[] = {cmocka_unit_test(test_sequences)};
-    return strcmp(argv[1], "sequences") == 0 ? cmocka_run_group_tests(sequences, NULL, NULL)
-                                             : cmocka_run_group_tests(operations, NULL, NULL);
+    if (strcmp(argv[1], "sequences") == 0)
+        return cmocka_run_group_tests(sequences, NULL, NULL);
+    return bodies ? cmocka_run_group_tests(loops, NULL, NULL) : cmocka_run_group_tests(operations, NULL, NULL);
 }
