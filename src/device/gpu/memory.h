@@ -23,7 +23,8 @@ struct as_gpu_block {
 };
 
 /* Values of as_gpu_allocator.most: managed memory that migrates evicts other pages instead of failing; the module of a
- * static variable must be loaded whole, and its cap has room for the distance between the arrays of a stream of 512 MiB. */
+ * static variable must be loaded whole, and its cap has room for the distance between the arrays of a stream of 512
+ * MiB. */
 #define AS_GPU_MANAGED_MAX (UINT64_C(1) << 30)
 #define AS_GPU_STATIC_MAX (UINT64_C(513) << 20)
 /* Of a static variable on a device in the host's memory: below what 32-bit relocations reach. */
