@@ -49,6 +49,7 @@ struct level {
     char key[16];                 /* for the facts' ids: "L1", "memory_side" */
     char said[32];                /* the name in a sentence, if different: "the first cache level" */
     bool hole;                    /* sizes after it are missing or rejected: its end is unknown */
+    bool first;                   /* before the first reported cache, which is an L2 and another level */
     bool vague;                   /* its end is known too badly to tell which cache it is */
     enum as_level_end ends;
 };
@@ -204,6 +205,22 @@ static void name_last(const struct as_curve *curve, struct level *levels, size_t
         name_unknown(last, (unsigned)n - 1, caches_n > 0);
 }
 
+/* GPU drivers report the L2 only: the first of several levels is the L1, wherever it ends. */
+static bool is_before_l2(const struct as_cache *const *caches, size_t caches_n, const size_t *pair, size_t n)
+{
+    for (size_t i = 1; i + 1 < n && caches_n; i++)
+        if (pair[i] == 0)
+            return caches[0]->level == 2;
+    return false;
+}
+
+static void name_l1(struct level *level)
+{
+    level->first = true;
+    as_copy_text(level->name, sizeof level->name, "L1");
+    as_copy_text(level->key, sizeof level->key, "L1");
+}
+
 /* Names the plateaus. The last one is memory if the curve goes far enough beyond the largest cache. */
 static void name_levels(struct as_rule_context *c, const struct as_curve *curve, struct level *levels, size_t n)
 {
@@ -224,6 +241,8 @@ static void name_levels(struct as_rule_context *c, const struct as_curve *curve,
             levels[i].cache = NULL; /* others may use the last one, so its size does not tell that loads hit it */
         if (levels[i].cache)
             name_cache(&levels[i]);
+        else if (i == 0 && is_before_l2(caches, caches_n, pair, n))
+            name_l1(&levels[i]);
         else if (levels[i].vague || uncounted)
             levels[i].name[0] = 0;
         else
@@ -256,7 +275,7 @@ static bool latency_end_of(const struct as_curve *curve, const struct level *lev
     if (!level->hole)
         return level->ends == AS_END_CLEAR && isfinite(p->knee);
     const double clearly = sqrt(2);
-    if (!level->cache || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
+    if (!(level->cache || level->first) || p->last + 1 >= curve->n || curve->y[p->last + 1] < clearly * p->level)
         return false;
     *ci = (struct as_interval){curve->x[p->last], curve->x[p->last + 1]};
     *end = sqrt(ci->lo * ci->hi);

@@ -474,6 +474,10 @@ UNIT_TEST(test_coarse_curve_before_the_only_reported_cache)
     made_near(&m, "cache.L2.latency", 139.5, 0.05);
     const struct as_fact *size = made_get(&m, "cache.L2.size");
     assert_true(size->ci.lo <= 60 * MiB && size->ci.hi >= 60 * MiB);
+    made_near(&m, "cache.L1.latency", 16.2, 1e-9);
+    size = made_get(&m, "cache.L1.size");
+    assert_true(size->ci.lo == 32 * KiB && size->ci.hi == MiB && size->verdict == AS_UNDECIDED);
+    made_says(size, "L1 capacity: 32 KiB to 1 MiB");
     made_end(&m);
 }
 
