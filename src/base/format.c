@@ -316,7 +316,8 @@ void as_format_range_to(struct as_buf *b, double lo, double hi, double v, const 
     hi = as_range_end(hi, unit);
     const bool is_size = strcmp(unit, "B") == 0; /* a capacity's range reads the same with and without a value */
     const double typical = !is_size && isfinite(v) && v != 0 ? v : hi;
-    if (lo > 0 && hi >= 500 * lo) { /* no prefix fits both */
+    const bool apart = is_size && lo > 0 && isfinite(hi) && as_scale_of(lo, unit) != as_scale_of(hi, unit);
+    if (apart || (lo > 0 && hi >= 500 * lo)) { /* no prefix fits both */
         as_format_value_to(b, lo, unit, digits[0]);
         as_buf_str(b, " to ");
         as_format_value_to(b, hi, unit, digits[1]);

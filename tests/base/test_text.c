@@ -206,7 +206,7 @@ static const char *range(double lo, double hi, double v, const char *unit)
     return out;
 }
 
-/* Both ends have the prefix of the value, even if one alone would have another. */
+/* Both ends have the prefix of the value, even if one alone would have another; of sizes each has its own. */
 UNIT_TEST(test_range)
 {
     assert_string_equal(range(8800, 9300, 9040, "ns"), "8.80 to 9.30 µs");
@@ -215,6 +215,8 @@ UNIT_TEST(test_range)
     assert_string_equal(range(0.677, 1.1, 0.848, "x"), "0.677 to 1.10x");
     assert_string_equal(range(49152, 65536, 57344, "B"), "48 to 64 KiB");
     assert_string_equal(range(32768, 16777216, 65536, "B"), "32 KiB to 16 MiB");
+    assert_string_equal(range(32768, 1048576, 181019, "B"), "32 KiB to 1 MiB");
+    assert_string_equal(range(786432, 2097152, NAN, "B"), "768 KiB to 2 MiB");
     assert_string_equal(range(0, 3, 0, "updates"), "0 to 3 updates");
     assert_string_equal(range(4000, 4200, 4096, "ops/cycle"), "4000 to 4200 ops/cycle");
     assert_string_equal(range(NAN, 3, NAN, "ns"), "- to 3.00 ns");

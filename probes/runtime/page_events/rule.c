@@ -70,6 +70,14 @@ static const char *bytes_per_fault_text(const struct as_curve *curve, char out[s
     return out;
 }
 
+/* A driver counts a fault as major where it moved pages: a prefetch, or a module that is loaded, brought them to the
+ * device, and the CPU's is no first touch. */
+static bool moved_pages(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    struct as_metric_value major;
+    return strcmp(c->device, "cpu") != 0 && as_cell_metric(cell, "major_faults", &major) && major.value > 0;
+}
+
 /* For the largest number of pages. */
 static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
 {
@@ -90,7 +98,9 @@ static void add_faults(struct as_rule_context *c, const struct as_curve *curve)
                  as_fact_value_text(read.value, read.ci, read.unit, text, sizeof text));
     as_fact_say(f,
                 device ? "CPU reads of %.0f pages of '%s' that the device touched first: %.0f %s, %.3g per page%s"
-                       : "CPU first touch of %.0f pages of '%s': %.0f %s, %.3g per page%s",
+                : moved_pages(c, cell)
+                    ? "CPU touch of %.0f pages of '%s', which were on the device before: %.0f %s, %.3g per page%s"
+                    : "CPU first touch of %.0f pages of '%s': %.0f %s, %.3g per page%s",
                 curve->x[last], as_cell_axis(cell, "allocator"), f->value, kinds_text(cell, kinds, sizeof kinds),
                 f->value / curve->x[last], device ? time : bytes_per_fault_text(curve, bytes));
     as_fact_evidence(f, cell);

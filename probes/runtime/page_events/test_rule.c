@@ -79,6 +79,35 @@ UNIT_TEST(test_events)
               "major), 0.0117 per page; reading them takes 1.20 µs");
 }
 
+/* A prefetch brought the pages to the device: the driver moves them at the CPU's first touch. */
+UNIT_TEST(test_touch_of_pages_on_the_device)
+{
+    static const double major[] = {192, 0};
+    for (size_t i = 0; i < 2; i++) {
+        struct made gpu = {.info = {.id = "cuda:0", .backend = "cuda"}};
+        const struct as_metric_value faults[] = {{.name = "minor_faults",
+                                                  .unit = "events",
+                                                  .counts = "c",
+                                                  .value = 192 - major[i],
+                                                  .ci = {192 - major[i], 192 - major[i]},
+                                                  .trials = 3},
+                                                 {.name = "major_faults",
+                                                  .unit = "events",
+                                                  .counts = "c",
+                                                  .value = major[i],
+                                                  .ci = {major[i], major[i]},
+                                                  .trials = 3}};
+        struct as_cell *c = made_add(&gpu, "page_events", "events", 192,
+                                     "what=faults;pages=16384;stride=4096;allocator=__managed__;touch=cpu");
+        assert_int_equal(as_cell_set_metrics(c, faults, 2, NULL), AS_OK);
+        made_derive(&gpu);
+        made_says(made_get(&gpu, "page_events.faults.__managed__.cpu"),
+                  i ? "CPU first touch of 16384 pages of '__managed__': 192 page faults (192 minor"
+                    : "CPU touch of 16384 pages of '__managed__', which were on the device before: 192 page faults (0");
+        made_end(&gpu);
+    }
+}
+
 UNIT_TEST(test_events_that_may_be_few)
 {
     struct as_cell *c =
@@ -96,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_in_device_memory),
         made_test_from(test_events, start, &m),
+        cmocka_unit_test(test_touch_of_pages_on_the_device),
         made_test_from(test_events_that_may_be_few, start, &m),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

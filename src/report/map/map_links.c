@@ -244,7 +244,8 @@ static void links_counts(const struct as_link_count *counts, struct as_map_numbe
     for (size_t k = 0; k < AS_COUNTERS_N; k++) {
         if (!counts[k].known || !(counts[k].total > 0))
             continue;
-        as_buf_printf(&b, "%s%.0f %s", b.len ? ", " : "", counts[k].total, as_link_counts[k].label);
+        as_buf_str(&b, b.len ? ", " : "");
+        as_link_count_number(k, counts[k].total, &b);
         if (counts[k].grown > 0)
             as_buf_printf(&b, " (+%.0f)", counts[k].grown);
     }

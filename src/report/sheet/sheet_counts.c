@@ -54,12 +54,19 @@ enum as_status as_link_counts_read(const struct as_quantity_subject *s, struct a
     return st;
 }
 
+void as_link_count_number(size_t counter, double n, struct as_buf *out)
+{
+    const char *label = as_link_counts[counter].label;
+    as_buf_printf(out, "%.0f %.*s", n, (int)strlen(label) - (n == 1), label);
+}
+
 void as_link_count_text(const struct as_sheet *s, size_t counter, struct as_buf *out)
 {
     const struct as_link_count *c = &s->counts[counter];
     if (!c->known || !(c->total > 0 || c->grown > 0))
         return;
-    as_buf_printf(out, "%.0f %s, ", c->total, as_link_counts[counter].label);
+    as_link_count_number(counter, c->total, out);
+    as_buf_str(out, ", ");
     if (c->grown > 0)
         as_buf_printf(out, "%.0f since the link's first trial", c->grown);
     else

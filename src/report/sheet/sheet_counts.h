@@ -14,6 +14,8 @@ const struct as_quantity *as_link_count_named(const char *name); /* or NULL */
 /* Of a device's cells. */
 enum as_status as_link_counts_read(const struct as_quantity_subject *s, struct as_link_count counts[AS_COUNTERS_N],
                                    struct as_error *err);
+/* "12 PCIe replays", "1 PCIe replay" */
+void as_link_count_number(size_t counter, double n, struct as_buf *out);
 /* "12 PCIe replays, 3 since the link's first trial"; nothing where it is zero, or unknown. */
 void as_link_count_text(const struct as_sheet *s, size_t counter, struct as_buf *out);
 /* Says each that is not zero beside the first number of its link. */
