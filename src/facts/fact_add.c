@@ -246,6 +246,17 @@ bool as_ratio_is_open(double ratio, struct as_interval ci)
     return as_number_form(&n) == AS_NUMBER_INCONCLUSIVE;
 }
 
+enum as_fact_stands as_fact_compare(struct as_fact *f)
+{
+    static const double alike = 1 + AS_ALIKE_WITHIN / 100.0;
+    const enum as_fact_stands stands = f->ci.lo >= 1 / alike && f->ci.hi <= alike ? AS_STANDS_ALIKE
+                                       : f->ci.hi < 1                             ? AS_STANDS_BELOW
+                                       : f->ci.lo > 1                             ? AS_STANDS_ABOVE
+                                                                                  : AS_STANDS_OPEN;
+    f->verdict = stands == AS_STANDS_OPEN ? AS_UNDECIDED : AS_SUPPORTED;
+    return stands;
+}
+
 void as_format_with_interval(struct as_buf *out, double v, struct as_interval ci, const char *unit)
 {
     format_noted(out, &(struct as_number){.value = v, .ci = ci, .unit = unit}, "", "");

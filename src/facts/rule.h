@@ -92,6 +92,12 @@ const char *as_noted_text(double v, struct as_interval ci, const char *unit, con
 /* Is its interval too wide for any number to be stated? */
 bool as_fact_is_open(const struct as_fact *f);
 bool as_ratio_is_open(double ratio, struct as_interval ci);
+
+/* Of a ratio that a sentence states without expecting it on either side of 1: it is below, above, or within 5% of 1,
+ * and the fact is supported; else inconclusive. */
+enum as_fact_stands { AS_STANDS_OPEN, AS_STANDS_BELOW, AS_STANDS_ALIKE, AS_STANDS_ABOVE };
+#define AS_ALIKE_WITHIN 5 /* percent */
+enum as_fact_stands as_fact_compare(struct as_fact *f);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);

@@ -325,10 +325,14 @@ static void add_cost(struct as_rule_context *c, const struct as_cell *cell, cons
     struct as_fact *f = as_fact_add_ratio(c, AS_FACT_BANDWIDTH_COST, cell, own, AS_BY(.object = object));
     if (!f)
         return;
+    const enum as_fact_stands stands = as_fact_compare(f);
     as_fact_say(f,
-                as_fact_is_open(f) ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive"
-                                   : "Kernels in '%s' memory that %s, {op}: {value} of the bandwidth in '%s'",
-                as_cell_axis(cell, "allocator"), first_of(c, cell), as_cell_axis(own, "allocator"));
+                as_fact_is_open(f)         ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive"
+                : stands == AS_STANDS_OPEN ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive, {value}"
+                : stands == AS_STANDS_ALIKE
+                    ? "Kernels in '%s' memory that %s, {op}: as fast as in '%s' within %d%%, {value}"
+                    : "Kernels in '%s' memory that %s, {op}: {value} of the bandwidth in '%s'",
+                as_cell_axis(cell, "allocator"), first_of(c, cell), as_cell_axis(own, "allocator"), AS_ALIKE_WITHIN);
 }
 
 /* Of each allocator and first touch the largest arrays in memory with which the device's own was measured too, against

@@ -226,6 +226,36 @@ UNIT_TEST(test_allocators_of_unequal_sizes)
     made_end(&m);
 }
 
+/* A ratio that nothing was expected of: its interval says whether it is below 1, within 5% of it, or open. */
+UNIT_TEST(test_what_an_allocator_costs)
+{
+    static const struct {
+        double lo, value, hi;
+        enum as_fact_verdict verdict;
+        const char *says;
+    } of[] = {
+        {994, 999, 1004, AS_SUPPORTED, ": as fast as in 'cuMemAlloc' within 5%, 0.999x"},
+        {969, 983, 998, AS_SUPPORTED, ": as fast as in 'cuMemAlloc' within 5%, 0.983x"},
+        {490, 500, 510, AS_SUPPORTED, ": 0.500x (0.490 to 0.510x) of the bandwidth in 'cuMemAlloc'"},
+        {700, 870, 1090, AS_UNDECIDED, ", against 'cuMemAlloc': inconclusive, 0.70 to 1.09x"},
+        {100, 800, 9000, AS_UNDECIDED, ", against 'cuMemAlloc': inconclusive"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct made m = {.info = {.id = "cuda:0", .backend = "cuda"}};
+        made_add(&m, "bandwidth", "GB/s", 1000,
+                 "op=triad level=memory size=1000000000 threads=0 allocator=cuMemAlloc "
+                 "touch=cpu store=regular");
+        struct as_cell *c = made_add(&m, "bandwidth", "GB/s", of[i].value,
+                                     "op=triad level=memory size=1000000000 threads=0 allocator=cuMemCreate touch=cpu "
+                                     "store=regular");
+        c->sum.ci = (struct as_interval){of[i].lo, of[i].hi};
+        made_derive(&m);
+        made_verdict(&m, "bandwidth_cost.triad.cuMemCreate.cpu", of[i].verdict);
+        made_says(made_get(&m, "bandwidth_cost.triad.cuMemCreate.cpu"), of[i].says);
+        made_end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_share_of_a_cache),
         cmocka_unit_test(test_unproved_memory),
         cmocka_unit_test(test_allocators_of_a_device),
+        cmocka_unit_test(test_what_an_allocator_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,12 +72,15 @@ static void atomics_add_types(struct as_rule_context *c, const struct as_cell *c
     const struct as_cell *floats = as_cell_is(integers, "type", "u64") ? best_of_type(cells, n, integers, "f64") : NULL;
     struct as_fact *f = floats ? as_fact_add_ratio(c, AS_FACT_ATOMICS_TYPES, integers, floats, NULL) : NULL;
     const char *elements = as_cell_axis(integers, "elements");
-    if (f)
-        as_fact_say(f,
-                    as_fact_is_open(f)
-                        ? "Atomic additions by the %s of u64 against f64 are inconclusive (%s element%s)"
-                        : "Atomic additions by the %s of u64 run at {value} the rate of f64 (%s element%s)",
-                    atomics_by_cpu(integers) ? "CPU" : "device", elements, strcmp(elements, "1") == 0 ? "" : "s");
+    if (!f)
+        return;
+    const enum as_fact_stands stands = as_fact_compare(f);
+    as_fact_say(f,
+                as_fact_is_open(f) ? "Atomic additions by the %s of u64 against f64 are inconclusive (%s element%s)"
+                : stands == AS_STANDS_OPEN
+                    ? "Atomic additions by the %s of u64 against f64 are inconclusive: {value} the rate (%s element%s)"
+                    : "Atomic additions by the %s of u64 run at {value} the rate of f64 (%s element%s)",
+                atomics_by_cpu(integers) ? "CPU" : "device", elements, strcmp(elements, "1") == 0 ? "" : "s");
 }
 
 /* ---- together ---- */
@@ -173,6 +176,9 @@ static const char *sum_text(const struct as_cell *const *cells, size_t n, const 
     return out;
 }
 
+/* One call, whether the sum or one side shows it: it is listed once. */
+#define ONE_SIDE "Do not let CPU and device update the same array"
+
 static void add_together(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                          const struct together *t)
 {
@@ -196,9 +202,8 @@ static void add_together(struct as_rule_context *c, const struct as_cell *const 
                 as_fact_ratio_text(f, above, below, note, ratio, sizeof ratio));
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) < 0) /* that both pay depends on lost updates, too: advice */
-        as_fact_act(
-            f, "Update an array from the %s only: concurrent updates from CPU and device are {gain} slower (%s, '%s')",
-            who, array, allocator);
+        as_fact_act(f, ONE_SIDE ": together they are {gain} slower than the %s alone (%s, '%s')", who, array,
+                    allocator);
     as_fact_evidence(f, t->cpu);
     as_fact_evidence(f, t->device);
     as_fact_evidence(f, t->best);
@@ -269,8 +274,8 @@ static void add_kept(struct as_rule_context *c, const struct kept *k, bool both_
                 atomics_by_cpu(cell) ? "CPU" : "device", kept, cpu, plural(cpu), gpu, plural(gpu), range);
     as_fact_gain(f, f->value, f->ci);
     if (as_fact_side(f) < 0 && !both_pay)
-        as_fact_act(f, "Do not let CPU and device update the same array: the %s is {gain} slower (%s, '%s')",
-                    atomics_by_cpu(cell) ? "CPU" : "device", array, as_cell_axis(cell, "allocator"));
+        as_fact_act(f, ONE_SIDE ": the %s is {gain} slower (%s, '%s')", atomics_by_cpu(cell) ? "CPU" : "device", array,
+                    as_cell_axis(cell, "allocator"));
     as_fact_evidence(f, cell);
     as_fact_evidence(f, k->alone);
 }

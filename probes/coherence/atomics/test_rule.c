@@ -101,7 +101,11 @@ UNIT_TEST(test_together)
     made_derive(&m);
     f = made_near(&m, "atomics.together.1024.u64.pinned", 0.7, 1e-9);
     made_says(f, "1.43x slower than the device alone");
-    made_acts(&m, "atomics.together.1024.u64.pinned", "Update an array from the device only");
+    made_acts(&m, "atomics.together.1024.u64.pinned",
+              "Do not let CPU and device update the same array: together they are ");
+    const char *act = made_get(&m, "atomics.shared.cpu.1024.u64.pinned")->act;
+    assert_int_equal(strncmp(act, "Do not let CPU and device update the same array: the CPU is ", 60),
+                     0); /* one call */
     made_end(&m);
 }
 
