@@ -376,7 +376,7 @@ def test_whole_run_of_the_h200(assay):
         fact = facts[name]
         expect(fact["verdict"] == "supported" and low <= middle(fact) <= high, name, fact)
     for one, other in (("cache.L2.latency_cycles", "onchip.L2.latency"), ("memory.latency", "onchip.memory.latency"),
-                       ("cache.level_1.latency_cycles", "onchip.L1.latency")):
+                       ("cache.L1.latency_cycles", "onchip.L1.latency")):
         ratio = facts[one]["value"] / facts[other]["value"]
         expect(abs(ratio - 1) < 0.02, f"{one} beside {other}", ratio)
 

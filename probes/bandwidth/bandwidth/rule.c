@@ -123,6 +123,7 @@ struct window {
     const struct as_cache *cache;
     double before;   /* bytes of the next smaller cache */
     double at_least; /* bytes, of a memory-side cache */
+    bool is_last;    /* of a CPU: others may use most of it, whatever its reported size */
 };
 /* Compute units may share several caches before a memory-side one, and drivers report one of them. Together they hold
  * less than this share of the memory-side cache. */
@@ -143,6 +144,15 @@ static double most_inside(const struct as_rule_context *c, const struct as_cell 
     const double threads = threads_of(c, cell), compute_units = c->info->compute_units ? c->info->compute_units : 1;
     const double many = threads >= 1 ? threads : compute_units;
     return 0.75 * (double)w->cache->size * (w->cache->shared ? fmax(1, floor(many / w->cache->shared)) : 1);
+}
+
+/* The working set that stands for the cache: the middle of those inside, but of a CPU's last cache four times what the
+ * threads have before it. Other cores, or guests, take their part of it, and a set of a share of its reported size
+ * would be in the cache in one run and not in the next. */
+static double typical_set(const struct as_rule_context *c, const struct as_cell *cell, const struct window *w)
+{
+    const double threads = threads_of(c, cell), middle = most_inside(c, cell, w) / 2;
+    return w->is_last && threads >= 1 ? fmin(middle, 4 * w->before * threads) : middle;
 }
 
 static bool belongs_to_cache(const struct as_rule_context *c, const struct as_cell *cell, const struct window *w)
@@ -167,7 +177,7 @@ static bool may_be_memory(const struct as_cell *cell, const struct as_cell *memo
 }
 
 /* Runs compare by one definition, not by the fastest of all cells: regular stores, all threads or one, the width that a
- * test found best, the largest pages, and the size nearest to the middle of the window. */
+ * test found best, the largest pages, and the size nearest to the typical one. */
 static const struct as_cell *typical_in_cache(const struct as_rule_context *c, const struct as_cell *const *cells,
                                               size_t n, const char *op, enum team team, const struct window *w)
 {
@@ -179,7 +189,7 @@ static const struct as_cell *typical_in_cache(const struct as_rule_context *c, c
             !as_cell_is(cells[i], "store", "regular") || (team == MANY && threads > 1 && threads != c->info->threads) ||
             may_be_memory(cells[i], memory))
             continue;
-        const double far = fabs(log(bandwidth_working_set(cells[i]) / (most_inside(c, cells[i], w) / 2)));
+        const double far = fabs(log(bandwidth_working_set(cells[i]) / typical_set(c, cells[i], w)));
         const int better = found ? standing(cells[i]) - standing(found) : 1;
         if (better > 0 || (better == 0 && far < nearest)) {
             found = cells[i];
@@ -219,6 +229,8 @@ static void derive_cache_bandwidth(struct as_rule_context *c)
         char object[16];
         as_cache_key(w.cache, key);
         snprintf(object, sizeof object, "L%u", w.cache->level);
+        w.is_last = c->info->capabilities & AS_CAP_HOST_KERNELS && w.before > 0 && !w.cache->memory_side &&
+                    w.cache->size == as_info_last_cache(c->info);
         w.at_least = fmax(MEMORY_SIDE_LEAST * (double)w.cache->size, 2 * cpu_caches(c, &w));
         for (enum team team = ONE; team < TEAMS; team++)
             for (size_t o = 0; o < OPS; o++) {
@@ -370,7 +382,8 @@ const struct as_rule as_rules_bandwidth[] = {
     {"cache bandwidth", derive_cache_bandwidth,
      "the valid measurement of the operation, with regular stores, by one thread or all, whose working set is nearest "
      "to the "
-     "middle between the previous cache and three quarters of this one; on a GPU, one that bypasses the units' own "
+     "middle between the previous cache and three quarters of this one, or of a CPU's last cache to four times the "
+     "previous one per thread, if that is less; on a GPU, one that bypasses the units' own "
      "caches (width best); faster than memory where that was measured",
      "another bandwidth of that size in another run"},
     {"non-temporal stores", derive_nontemporal,
