@@ -41,6 +41,7 @@ static const struct answer {
     {"cluster_memory", "what", "bandwidth", 1000, "{\"volatile_loads\":1}"},
     {"clockstate", NULL, NULL, 1000, "{\"modes\":1,\"p5\":999,\"p95\":1001,\"steady_s\":0}"},
     {"fault", "what", "control", 100, "{}"},
+    {"fault", "scenario", "cpu-then-device", 1000, "{\"second_by_device\":1}"},
     {"host_bandwidth", "threads", "0", 1000, "{\"threads\":24}"},
     {"conversion", NULL, NULL, 2, "{\"result\":448}"}, /* saturates */
     {"matmul_peak", "chains", "1", 1000, "{\"chains\":1,\"teams\":1,\"operations\":24000}"},

@@ -110,14 +110,19 @@ static void fault_add_p95(struct as_rule_context *c, const struct as_cell *cell)
     as_fact_evidence(f, cell);
 }
 
-/* Maximum pages per second, and the number of pages from which it is reached. */
+static bool is_at_ceiling(const struct as_curve *curve, size_t i, size_t best)
+{
+    return i == best || curve->ci[i].hi <= AT_CEILING * curve->y[best];
+}
+
+/* Maximum pages per second, and the number of pages from which all that were measured reach it. */
 static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
 {
-    size_t best = 0, from = 0;
+    size_t best = 0, from = curve->n;
     for (size_t i = 1; i < curve->n; i++)
         best = curve->y[i] < curve->y[best] ? i : best;
-    while (from < best && curve->ci[from].hi > AT_CEILING * curve->y[best])
-        from++;
+    while (from > 0 && is_at_ceiling(curve, from - 1, best))
+        from--;
     const struct as_cell *cell = curve->cells[best];
     char text[96];
     struct as_fact *f = fault_add(c, AS_FACT_FAULT_THROUGHPUT, cell);
@@ -130,12 +135,19 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
         say_drowned(f, cell, "The throughput of page faults is");
         return;
     }
-    as_fact_say(f,
-                from + 1 < curve->n ? "Page fault throughput: {value}, within 10%% of it from %.0f page%s on (%s)"
-                                    : "Page fault throughput: {value} over %.0f page%s, the most measured (%s)",
-                curve->x[from], curve->x[from] == 1 ? "" : "s", fault_who(cell, text, sizeof text));
-    for (size_t i = from; i < curve->n; i++) /* the number is of these, at no other number of pages */
-        if (curve->y[i] <= AT_CEILING * curve->y[best])
+    const bool stays = from + 1 < curve->n;
+    const double pages = curve->x[stays ? from : best];
+    fault_who(cell, text, sizeof text);
+    if (!stays && best + 1 < curve->n)
+        as_fact_say(f, "Page fault throughput: {value} over %.0f page%s, the best of %zu sizes (%s)", pages,
+                    pages == 1 ? "" : "s", curve->n, text);
+    else
+        as_fact_say(f,
+                    stays ? "Page fault throughput: {value}, within 10%% of it from %.0f page%s on (%s)"
+                          : "Page fault throughput: {value} over %.0f page%s, the most measured (%s)",
+                    pages, pages == 1 ? "" : "s", text);
+    for (size_t i = 0; i < curve->n; i++) /* the number is of these, at no other number of pages */
+        if (i == best || (stays && i >= from))
             as_fact_evidence(f, curve->cells[i]);
 }
 

@@ -253,6 +253,35 @@ UNIT_TEST(test_cpu_then_device)
     assert_non_null(strstr(why, "page 99 of 100"));
 }
 
+/* A device that takes 300 us to get 100 pages which the CPU wrote last, and 100 us for its own. */
+static void run_migrating(const char *name, void *const *args)
+{
+    static uint64_t own;
+    uint64_t start;
+    memcpy(&start, args[2], sizeof start);
+    timed->launch_s = ((const uint64_t *)args[1])[start] == own ? 100e-6 : 300e-6;
+    run_touch(name, args);
+    own = ((const uint64_t *)args[1])[start];
+}
+
+/* The control of pages that moved to the device is the device's, since the CPU's would move them back. */
+UNIT_TEST(test_in_turn_subtracts_no_move)
+{
+    static const char axes[] = "scenario=cpu-then-device what=fault allocator=toy pages=100 access=store";
+    struct toy t;
+    struct as_sample s = {0};
+    char why[160] = "";
+    toy_init(&t, AS_CAP_SOURCE);
+    t.dev.info.allocators[0].host_access = true;
+    t.dev.info.is_host_cpu = true; /* no faults of this process are expected of a simulated one */
+    t.dev.info.capabilities |= AS_CAP_SIMULATED;
+    t.kernel = run_migrating;
+    timed = &t;
+    if (!trial(&t, axes, 3, &s, why, sizeof why))
+        fail_msg("%s", why);
+    assert_true(s.value >= 2000); /* the CPU's own time comes on top */
+}
+
 /* The toy's memory is zeroed when allocated: its pages are present, and no fault is counted. */
 UNIT_TEST(test_kept_pages_are_seen)
 {
@@ -336,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_what_is_subtracted),
         cmocka_unit_test(test_modes_of_single_faults),
         cmocka_unit_test(test_cpu_then_device),
+        cmocka_unit_test(test_in_turn_subtracts_no_move),
         cmocka_unit_test(test_kept_pages_are_seen),
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_opencl),

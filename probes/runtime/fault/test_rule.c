@@ -4,6 +4,7 @@
 #include "tests/unit_test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct made m = {.info = {.id = "cpu", .backend = "cpu"}, .share = 0.01};
@@ -13,7 +14,22 @@ static struct as_cell *fault(const char *scenario, const char *what, const char 
     char axes[160];
     snprintf(axes, sizeof axes, "scenario=%s;what=%s;allocator=%s;pages=%d;access=store", scenario, what, allocator,
              pages);
-    return made_add(&m, "fault", "ns", ns, axes);
+    struct as_cell *cell = made_add(&m, "fault", "ns", ns, axes);
+    if (strcmp(scenario, "cpu-then-device") == 0)
+        cell->detail = strdup("{\"second_by_device\": 1}");
+    return cell;
+}
+
+/* Measurements that took off the moves of a second turn are no evidence. */
+UNIT_TEST(test_turns_less_turns_are_left_out)
+{
+    fault("device-major", "fault", "managed", 10000, 440);
+    struct as_cell *turns = fault("cpu-then-device", "fault", "managed", 10000, 22);
+    free(turns->detail);
+    turns->detail = strdup("{\"second_touch\": 733}");
+    made_derive(&m);
+    assert_null(made_find(&m, "fault.prefault.cpu-then-device.managed"));
+    assert_null(made_find(&m, "fault.throughput.cpu-then-device.managed"));
 }
 
 UNIT_TEST(test_curve)
@@ -33,6 +49,21 @@ UNIT_TEST(test_curve)
     assert_string_equal(f->unit, "pages/s");
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "1.00 M pages/s");
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 1000 pages on (");
+}
+
+/* "From N on" holds for all that follow, by median and interval. */
+UNIT_TEST(test_ceiling_holds_from_there_on)
+{
+    fault("cpu-one", "fault", "mmap", 100, 900);
+    struct as_cell *slow = fault("cpu-one", "fault", "mmap", 10000, 1325);
+    slow->sum.ci = (struct as_interval){872, 2013};
+    fault("cpu-one", "fault", "mmap", 100000, 910);
+    fault("cpu-one", "fault", "mmap", 1000000, 920);
+    fault("cpu-one", "fault", "thp", 100, 900);
+    fault("cpu-one", "fault", "thp", 10000, 1325);
+    made_derive(&m);
+    made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 100000 pages on (");
+    made_says(made_get(&m, "fault.throughput.cpu-one.thp"), " over 100 pages, the best of 2 sizes (");
 }
 
 /* Modes that percentiles do not show. */
@@ -252,6 +283,8 @@ int main(void)
         made_test(test_tied, &m),
         made_test(test_ceiling, &m),
         made_test(test_curve, &m),
+        made_test(test_ceiling_holds_from_there_on, &m),
+        made_test(test_turns_less_turns_are_left_out, &m),
         made_test(test_acts, &m),
         made_test(test_gains, &m),
         made_test(test_threads_and_totals, &m),
