@@ -44,21 +44,49 @@ static size_t threads_left_out(const struct as_rule_context *c, const struct as_
     return n;
 }
 
-/* With how many threads the best bandwidth is reached: the fewest that are not surely below it. */
+/* The best bandwidth counts as reached from here on; the fewest threads that surely do so, and fewer that may (NULL:
+ * none does). */
+static const double REACHED = 1.1;
+struct reach {
+    const struct as_cell *best, *fewest, *open;
+    double most;
+};
+
+static const struct as_cell *thread_cell(const struct as_curve *curve, const struct as_cell *all, size_t i)
+{
+    return i < curve->n ? curve->cells[i] : all;
+}
+
+static bool has_fewer(const struct as_cell *a, const struct as_cell *b)
+{
+    return !b || host_threads(a) < host_threads(b);
+}
+
+static struct reach find_reach(const struct as_curve *curve, const struct as_cell *all)
+{
+    const size_t n = curve->n + (all != NULL);
+    struct reach r = {.best = thread_cell(curve, all, 0)};
+    for (size_t i = 1; i < n; i++)
+        r.best = as_cell_is_faster(thread_cell(curve, all, i), r.best) ? thread_cell(curve, all, i) : r.best;
+    r.fewest = r.best;
+    for (size_t i = 0; i < n; i++) {
+        const struct as_cell *cell = thread_cell(curve, all, i);
+        const struct as_interval slower = as_cells_ratio(r.best, cell);
+        const bool reaches = cell == r.best || slower.hi <= REACHED;
+        r.most = fmax(r.most, host_threads(cell));
+        if (reaches && has_fewer(cell, r.fewest))
+            r.fewest = cell;
+        else if (!reaches && slower.lo <= 1 && has_fewer(cell, r.open))
+            r.open = cell;
+    }
+    r.open = r.open && has_fewer(r.open, r.fewest) ? r.open : NULL;
+    return r;
+}
+
 static void add_threads(struct as_rule_context *c, const struct as_curve *curve, const struct as_cell *all)
 {
-    const struct as_cell *best = all ? all : curve->cells[0];
-    double most = 0;
-    for (size_t i = 0; i < curve->n; i++)
-        best = curve->y[i] > best->sum.median ? curve->cells[i] : best;
-    const struct as_cell *fewest = best;
-    for (size_t i = 0; i < curve->n + (all != NULL); i++) {
-        const struct as_cell *cell = i < curve->n ? curve->cells[i] : all;
-        most = fmax(most, host_threads(cell));
-        if (host_threads(cell) < host_threads(fewest) &&
-            as_verdict_above(as_cells_ratio(best, cell), 1) != AS_SUPPORTED)
-            fewest = cell;
-    }
+    const struct reach r = find_reach(curve, all);
+    const struct as_cell *fewest = r.fewest;
     char object[64];
     as_allocator_object(as_cell_axis(fewest, "allocator"), object, sizeof object);
     struct as_fact *f = as_fact_add(c, AS_FACT_HOST_BANDWIDTH_THREADS, fewest, AS_BY(.object = object));
@@ -72,12 +100,21 @@ static void add_threads(struct as_rule_context *c, const struct as_curve *curve,
                     "How many CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first is "
                     "inconclusive: %zu planned number%s of threads %s not measured",
                     allocator, touch, left, left == 1 ? "" : "s", left == 1 ? "was" : "were");
+    } else if (r.open) {
+        const double threads = host_threads(r.open);
+        char ratio[96];
+        as_fact_say(f,
+                    "How many CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first is "
+                    "inconclusive: it is %s that of %.0f thread%s",
+                    allocator, touch, as_fact_range_text(as_cells_ratio(r.best, r.open), "x", ratio, sizeof ratio),
+                    threads, threads == 1 ? "" : "s");
     } else {
         as_fact_number(f, host_threads(fewest), AS_NO_INTERVAL);
         f->verdict = AS_SUPPORTED;
         as_fact_say(f,
-                    "%.0f of %.0f CPU threads reach the best {op} bandwidth in '%s' memory that the %s touched first",
-                    f->value, most, allocator, touch);
+                    "%.0f of %.0f CPU threads come within 10%% of the best {op} bandwidth in '%s' memory that the %s "
+                    "touched first",
+                    f->value, r.most, allocator, touch);
     }
     as_curve_evidence(f, curve, 0, curve->n - 1);
     if (all)
@@ -109,8 +146,8 @@ const struct as_rule as_rules_host_bandwidth[] = {
      "is surely beyond 5%",
      "a stream of the same size in the same memory with another bandwidth"},
     {"threads of the best CPU bandwidth", derive_threads,
-     "the fewest of the planned numbers of threads whose bandwidth is not surely below the best, where all were "
-     "measured",
+     "the fewest of the planned numbers of threads whose bandwidth is surely within 10% of the best, where all were "
+     "measured and all fewer are surely below it",
      "fewer threads that reach as much"},
     {0},
 };
