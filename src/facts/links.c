@@ -47,12 +47,19 @@ double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cel
     return as_reported_line(c->info, "Host link", both ? "bidirectional" : "to device", "GB/s");
 }
 
+bool as_copy_is_of_managed(const struct as_rule_context *c, const struct as_cell *copy)
+{
+    return !(c->info && c->info->is_host_memory) &&
+           (as_role_is_managed(as_allocator_role(copy->device, as_cell_axis(copy, "from"))) ||
+            as_role_is_managed(as_allocator_role(copy->device, as_cell_axis(copy, "to"))));
+}
+
 /* A copy that is faster than the bus did not go over it: memory that moves lay on the device already. Where no bus is
- * known there may be none. */
+ * known there may be none, but nothing tells where pages are that may move. */
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy)
 {
     const double bus = as_claimed_bus(c, copy);
-    return !(bus > 0) || copy->sum.median <= bus;
+    return bus > 0 ? copy->sum.median <= bus : !as_copy_is_of_managed(c, copy);
 }
 
 const char *as_peer_text(const struct as_cell *cell, char *out, size_t size)

@@ -247,6 +247,8 @@ const char *as_array_text(const struct as_cell *cell, char out[64]); /* "1024 el
 /* What the driver says that the bus carries, in GB/s, in the directions of the cell; NAN: not known. */
 double as_claimed_bus(const struct as_rule_context *c, const struct as_cell *cell);
 /* Can a copy between host and device have gone over the bus that the driver tells of? */
+bool as_copy_is_of_managed(const struct as_rule_context *c,
+                           const struct as_cell *copy); /* beside a device's own memory */
 bool as_copy_crosses_bus(const struct as_rule_context *c, const struct as_cell *copy);
 /* The other end of a link: "device 3", "host", "host memory node 1", "all other devices". */
 const char *as_peer_text(const struct as_cell *cell, char *out, size_t size);

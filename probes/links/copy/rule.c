@@ -84,23 +84,33 @@ static void add_duplex(const struct as_rule_context *c, struct as_fact *f, const
             "Do not expect full bandwidth both ways on the host link: each direction is {gain} slower when both run");
 }
 
+/* Where the copied pages were, as far as the rate tells: the driver moves managed pages at the first copy, and later
+ * ones find them there, whatever the host did before. */
+static const char *pages_text(const struct as_rule_context *c, const struct as_cell *cell)
+{
+    if (!as_copy_is_of_managed(c, cell) || as_copy_crosses_bus(c, cell))
+        return "";
+    return as_claimed_bus(c, cell) > 0 ? ", managed pages in the device's memory"
+                                       : ", managed pages wherever the driver left them";
+}
+
 static void add_copy(struct as_rule_context *c, const struct as_cell *const *cells, size_t n,
                      const struct as_cell *cell)
 {
     const char *how = as_cell_axis(cell, "how");
     bool both = strcmp(as_cell_axis(cell, "direction"), "both") == 0;
     struct as_fact *f = as_fact_add_cell(c, AS_FACT_COPY, cell, AS_BY(.direction = both ? "both" : ""));
-    char value[200], size[32], note[96];
+    char value[200], size[32], note[160];
     if (!f)
         return;
     const bool within =
         strcmp(as_cell_axis(cell, "from"), as_cell_axis(cell, "to")) == 0 || !as_copy_crosses_bus(c, cell);
-    snprintf(note, sizeof note, "%s, %s%s",
+    snprintf(note, sizeof note, "%s, %s%s%s",
              as_fact_value_text(as_cell_size(cell), AS_NO_INTERVAL, "B", size, sizeof size),
              strcmp(how, "kernel") == 0        ? "copy kernel"
              : c->info && c->info->is_host_cpu ? "API copy"
                                                : "copy engine",
-             within ? ", each byte counted once" : "");
+             within ? ", each byte counted once" : "", pages_text(c, cell));
     as_fact_say(f, both ? "Copies both ways between %.40s and %.40s: %s" : "Copy from %.40s to %.40s: %s",
                 copy_memory_text(as_cell_axis(cell, "from")), copy_memory_text(as_cell_axis(cell, "to")),
                 as_fact_noted_text(f, "", note, value, sizeof value));

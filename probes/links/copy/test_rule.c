@@ -2,6 +2,7 @@
 #include "tests/facts/made.h"
 #include "tests/unit_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 UNIT_TEST(test_copies)
@@ -39,6 +40,38 @@ UNIT_TEST(test_copies)
     made_end(&m);
 }
 
+/* The first copy brings managed pages to the device, so that later ones are none from host to device. */
+UNIT_TEST(test_managed_pages_have_moved)
+{
+    static const struct {
+        const char *from;
+        double bus, rate;
+        bool host_memory;
+        const char *said;
+    } rows[] = {
+        {"cuMemAllocManaged", 63e9, 1937, false, "each byte counted once, managed pages in the device's memory)"},
+        {"cuMemAllocManaged prefetch to host", 63e9, 1939, false, "managed pages in the device's memory)"},
+        {"__managed__", 63e9, 1929, false, "managed pages in the device's memory)"},
+        {"cuMemAllocManaged prefer host", 63e9, 10, false, "64 MiB, copy engine)"},
+        {"cuMemAllocManaged", 0, 1937, false, "managed pages wherever the driver left them)"},
+        {"cuMemAllocManaged", 0, 1937, true, "64 MiB, copy engine)"},
+        {"cuMemHostAlloc", 63e9, 55, false, "64 MiB, copy engine)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made m;
+        char axes[160];
+        made_gpu_minimal(&m);
+        m.info.bus_bandwidth = rows[i].bus;
+        m.info.is_host_memory = rows[i].host_memory;
+        snprintf(axes, sizeof axes, "from=%s;to=cuMemAlloc;direction=one;how=engine;size=67108864", rows[i].from);
+        made_add(&m, "copy", "GB/s", rows[i].rate, axes);
+        made_derive(&m);
+        assert_int_equal(m.facts_n, 1);
+        made_says(&m.facts[0], rows[i].said);
+        made_end(&m);
+    }
+}
+
 /* Pageable against pinned memory, and both ways at once against each alone. */
 UNIT_TEST(test_host_link)
 {
@@ -61,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_managed_pages_have_moved),
         cmocka_unit_test(test_host_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
