@@ -139,7 +139,7 @@ static void add_ceiling(struct as_rule_context *c, const struct as_curve *curve)
     const double pages = curve->x[stays ? from : best];
     fault_who(cell, text, sizeof text);
     if (!stays && best + 1 < curve->n)
-        as_fact_say(f, "Page fault throughput: {value} over %.0f page%s, the best of %zu counts (%s)", pages,
+        as_fact_say(f, "Page fault throughput: {value} over %.0f page%s, the best of %zu sizes (%s)", pages,
                     pages == 1 ? "" : "s", curve->n, text);
     else
         as_fact_say(f,

@@ -63,7 +63,7 @@ UNIT_TEST(test_ceiling_holds_from_there_on)
     fault("cpu-one", "fault", "thp", 10000, 1325);
     made_derive(&m);
     made_says(made_get(&m, "fault.throughput.cpu-one.mmap"), "within 10% of it from 100000 pages on (");
-    made_says(made_get(&m, "fault.throughput.cpu-one.thp"), " over 100 pages, the best of 2 counts (");
+    made_says(made_get(&m, "fault.throughput.cpu-one.thp"), " over 100 pages, the best of 2 sizes (");
 }
 
 /* Modes that percentiles do not show. */
