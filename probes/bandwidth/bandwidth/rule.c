@@ -329,6 +329,7 @@ static void add_cost(struct as_rule_context *c, const struct as_cell *cell, cons
                 as_fact_is_open(f) ? "Kernels in '%s' memory that %s, {op}, against '%s': inconclusive"
                                    : "Kernels in '%s' memory that %s, {op}: {value} of the bandwidth in '%s'",
                 as_cell_axis(cell, "allocator"), first_of(c, cell), as_cell_axis(own, "allocator"));
+    as_fact_expects_nothing(f);
 }
 
 /* Of each allocator and first touch the largest arrays in memory with which the device's own was measured too, against
