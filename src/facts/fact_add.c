@@ -280,6 +280,12 @@ const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const
     return as_noted_text(1 / f->value, inverse, "x", per, note, out, size);
 }
 
+void as_fact_expects_nothing(struct as_fact *f)
+{
+    if (f->verdict == AS_REFUTED)
+        f->verdict = AS_SUPPORTED;
+}
+
 const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const char *below, const char *note,
                                char *out, size_t size)
 {

@@ -277,6 +277,7 @@ static void path_add_share(const struct path_cells *p, const char *path, const s
         path_say_others(&a, NULL, roof, &sizes);
         as_fact_say(f, "%s by %s reaches {value} the peak of the vector ALU (%s) at size %s%s", t->word, path,
                     as_matmul_roof_name(roof), as_cell_axis(a.at[a.n - 1], "size"), as_buf_get(&sizes));
+        as_fact_expects_nothing(f);
         path_evidence(f, &a);
     }
     as_buf_finish(&sizes);

@@ -101,6 +101,9 @@ enum as_fact_stands as_fact_compare(struct as_fact *f);
 const char *as_fact_noted_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
 /* The same of a ratio's inverse: below 1 a ratio is hard to read. */
 const char *as_fact_inverse_text(const struct as_fact *f, const char *per, const char *note, char *out, size_t size);
+/* Of a ratio that nobody expects on one side of 1: decided is supported. After its sentence, which may tell the sides
+ * apart. */
+void as_fact_expects_nothing(struct as_fact *f);
 /* By the verdict: the ratio and above, the inverse and below, or where it is inconclusive the ratio alone, or that the
  * intervals are too wide. */
 const char *as_fact_ratio_text(const struct as_fact *f, const char *above, const char *below, const char *note,

@@ -38,8 +38,7 @@ static void emulated_add_cost(struct as_rule_context *c, const struct as_cell *c
         as_fact_say(f, "{op} and %.24s {tied}: %s", other, text);
     else
         as_fact_say(f, "{op} runs %s", text);
-    if (f->verdict == AS_REFUTED) /* that hardware is faster is no surprise */
-        f->verdict = AS_SUPPORTED;
+    as_fact_expects_nothing(f); /* that hardware is faster is no surprise */
 }
 
 static void emulated_add_accuracy(struct as_rule_context *c, const struct as_cell *cell)

@@ -86,8 +86,7 @@ static void sync_add_emulation(struct as_rule_context *c, const struct as_pair *
             : "64-bit atomic {op} by two words in %s is %s than %s%s, result {result}, on {elements} elements",
         sync_memory(c, pair->a), f->verdict == AS_UNDECIDED ? native : times,
         f->verdict == AS_UNDECIDED ? times : native, as_cell_is(pair->a, "threads", "1") ? ", one thread" : "");
-    if (f->verdict == AS_REFUTED) /* nothing says which one is faster */
-        f->verdict = AS_SUPPORTED;
+    as_fact_expects_nothing(f);
 }
 
 static void derive_sync(struct as_rule_context *c)

@@ -58,6 +58,19 @@ UNIT_TEST(test_tied)
     made_free(m);
 }
 
+/* Two words that are a little faster than a loop refute nothing. */
+UNIT_TEST(test_faster_emulation)
+{
+    struct made *m = made_gpu();
+    m->share = 0.001;
+    add(m, 505, "native", "shared", 1);
+    add(m, 500, "two_words", "shared", 1);
+    made_derive(m);
+    made_says(made_get(m, "sync.max.shared.1024.1.kept.emulated"), "is 1.01x faster");
+    made_verdict(m, "sync.max.shared.1024.1.kept.emulated", AS_SUPPORTED);
+    made_free(m);
+}
+
 /* A loop of compare-and-swaps is not called native, and counts only where its values change the elements. */
 UNIT_TEST(test_loop)
 {
@@ -87,10 +100,8 @@ UNIT_TEST(test_loop)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_tied),
+        cmocka_unit_test(test_atomics), cmocka_unit_test(test_barriers),         cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_tied),    cmocka_unit_test(test_faster_emulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
