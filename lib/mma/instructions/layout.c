@@ -1,6 +1,7 @@
 #include "layout.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- bits ---- */
@@ -87,6 +88,21 @@ size_t as_image_bytes(const struct as_matrix *m, enum as_matrix_operand which, u
         return (size_t)as_matrix_rows(m, which) * as_matrix_cols(m, which, n) * as_matrix_format(m, which)->bits / 8;
     size_t lanes = held->held == AS_HELD_SPREAD ? 1 : m->lanes;
     return (size_t)as_matrix_registers(m, which, n) * lanes * held->register_bits / 8;
+}
+
+size_t as_matrix_shared_bytes(const struct as_matrix *m, unsigned n)
+{
+    const size_t a = (size_t)m->m * m->k * as_matrix_format(m, AS_MATRIX_A)->bits / 8,
+                 b = (size_t)n * m->k * as_matrix_format(m, AS_MATRIX_B)->bits / 8;
+    return (m->held[AS_MATRIX_A].held == AS_HELD_SHARED ? a / (m->sparse ? 2 : 1) : 0) +
+           (m->held[AS_MATRIX_B].held == AS_HELD_SHARED ? b : 0);
+}
+
+double as_matrix_shared_rate(const struct as_matrix *m, unsigned n)
+{
+    enum { BYTES_PER_CYCLE = 128 };
+    const size_t bytes = as_matrix_shared_bytes(m, n);
+    return bytes ? 2.0 * m->m * n * m->k * BYTES_PER_CYCLE / (double)bytes : INFINITY;
 }
 
 static void layout_put(unsigned char *image, size_t bit, unsigned bits, uint64_t number)

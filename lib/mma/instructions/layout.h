@@ -41,6 +41,10 @@ enum { AS_LAYOUT_LINE = 128 };
 /* ---- images: an operand of one problem as kernels load it ---- */
 
 size_t as_image_bytes(const struct as_matrix *m, enum as_matrix_operand which, unsigned n);
+/* Bytes of shared memory that an instruction reads; and the operations per cycle at which it could, with 128 bytes per
+ * cycle (32 banks of 4 bytes, CUDA C++ Programming Guide); INFINITY: it reads none. */
+size_t as_matrix_shared_bytes(const struct as_matrix *m, unsigned n);
+double as_matrix_shared_rate(const struct as_matrix *m, unsigned n);
 /* Packs elements (row-major, as in unit.h) into an image; set: 0 or 1, which of two operands that share shared memory
  * lines; 0 elsewhere. Unused bits of the image stay unchanged. */
 void as_image_pack(const struct as_matrix *m, enum as_matrix_operand which, unsigned n, unsigned set,

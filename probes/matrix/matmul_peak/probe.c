@@ -1,5 +1,8 @@
 /* matmul_peak: operations per cycle and compute unit of each matrix instruction. See method.md. */
+#include "lib/mma/instructions/layout.h"
 #include "lib/mma/rate/trial.h"
+
+#include <stdio.h>
 
 static const struct as_axis axes[] = {
     AS_MATRIX_AXIS("all"),
@@ -23,6 +26,17 @@ static const char *const full[] = {
     "instruction=wgmma_f16_f32 n=64,128 chains=1,2,4 warps=4,8,12,16",
     "instruction=mma_m16n8k16_f16_f32 chains=1,2,4,8 warps=1,4,8,16,32", NULL};
 
+/* Twice the operations for nearly the same operands: shared memory may be the limit, even with all columns. */
+static void limit_sparse(struct as_trial_context *tc, const struct as_matrix *m, unsigned n)
+{
+    const double rate = as_matrix_shared_rate(m, n);
+    if (!(rate < tc->limit))
+        return;
+    tc->limit = rate;
+    snprintf(tc->limit_why, sizeof tc->limit_why, "an instruction reads %zu bytes of shared memory at 128 per cycle",
+             as_matrix_shared_bytes(m, n));
+}
+
 static enum as_status matmul_peak_prepare(struct as_trial_context *tc, void *state, struct as_error *err)
 {
     struct as_peak_trial *v = state;
@@ -38,6 +52,8 @@ static enum as_status matmul_peak_prepare(struct as_trial_context *tc, void *sta
     const double documented = as_matrix_documented(m, tc->dev->info.arch);
     if (documented > 0)
         as_peak_limit(tc, documented);
+    if (m->sparse)
+        limit_sparse(tc, m, v->peak.desc.n);
     return AS_OK;
 }
 

@@ -1,6 +1,9 @@
 /* Probe matmul_peak: which cells apply. lib/mma has its own tests. */
+#include "lib/mma/instructions/layout.h"
 #include "tests/probes/toy_device.h"
 #include "tests/unit_test.h"
+
+#include <math.h>
 
 extern const struct as_probe as_probe_matmul_peak;
 
@@ -25,9 +28,21 @@ UNIT_TEST(test_which_cells)
     }
 }
 
+/* Operations per cycle that shared memory can feed: below the documented rate of sparse wgmma, not of dense. */
+UNIT_TEST(test_shared_memory)
+{
+    const struct as_matrix *sparse = as_matrix_find("wgmma_sp_f16_f32"), *dense = as_matrix_find("wgmma_f16_f32");
+    assert_int_equal(as_matrix_shared_bytes(sparse, 256), 18432);
+    assert_true(fabs(as_matrix_shared_rate(sparse, 256) - 7281.8) < 0.1);
+    assert_true(fabs(as_matrix_shared_rate(dense, 8) - 910.2) < 0.1);
+    assert_true(as_matrix_shared_rate(dense, 256) > as_matrix_documented(dense, "sm_90a"));
+    assert_true(isinf(as_matrix_shared_rate(as_matrix_find("mma_m16n8k16_f16_f32"), 8)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_which_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

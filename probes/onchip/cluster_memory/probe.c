@@ -33,7 +33,7 @@ enum {
     ELEMENT_WORDS = 4
 };
 enum {
-    TILES = 8 /* of the data */,
+    TILES_LEAST = 64 /* of the data: as many paths to L2 */,
     STAGES = 4,
     ONCE = 64,
     TILE_BYTES = TILE * ELEMENT_WORDS * 4,
@@ -48,13 +48,13 @@ enum { CHAIN_STEP = 33, CHAIN_WORDS = 1024 };
 static const struct kind {
     const char *kernel, *operation;
     unsigned at_least;
-    bool alone;     /* one cluster, and the value is a latency */
+    bool alone;     /* one cluster */
     uint64_t bytes; /* per turn and block */
 } kinds[] = {
     [LATENCY] = {"chase", "load.global", STEPS, true, 0},
     [BANDWIDTH] = {"read", "load.global.128", TILE / GROUP_THREADS, false, TILE_BYTES},
     [MULTICAST] = {"multicast", "load.async", STAGES, false, (uint64_t)STAGES *TILE_BYTES},
-    [MULTICAST_LATENCY] = {"multicast_once", "load.async", 1, true, 0},
+    [MULTICAST_LATENCY] = {"multicast_once", "load.async", 1, false, 0},
     [MULTICAST_2D] = {"multicast_2d", "load.async", STAGES, false, (uint64_t)STAGES *TILE_BYTES},
 };
 
@@ -91,20 +91,23 @@ struct state {
     struct as_memory *data, *sums;
     uint64_t cluster;
     enum what what;
-    size_t workgroups;
-    uint32_t *sum; /* of the host */
-    uint32_t tile_sum[TILES], once_sum[TILES];
+    size_t workgroups, tiles;
+    uint32_t *sum;                 /* of the host */
+    uint32_t *tile_sum, *once_sum; /* of each tile */
     int wrong;
 };
 
 static enum as_status cluster_memory_fill(struct state *s, uint64_t seed, struct as_error *err)
 {
-    const size_t tile = (size_t)TILE * ELEMENT_WORDS, words = TILES * tile, sums = s->workgroups * GROUP_THREADS;
+    const size_t tile = (size_t)TILE * ELEMENT_WORDS, words = s->tiles * tile, sums = s->workgroups * GROUP_THREADS;
     struct as_device *dev = s->timer.dev;
     struct as_rng rng;
     uint32_t *data = malloc(words * sizeof *data);
     s->sum = calloc(sums, sizeof *s->sum);
-    enum as_status st = data && s->sum ? AS_OK : as_nomem(err, (words + sums) * sizeof *data, "tiles");
+    s->tile_sum = calloc(s->tiles, sizeof *s->tile_sum);
+    s->once_sum = calloc(s->tiles, sizeof *s->once_sum);
+    enum as_status st =
+        data && s->sum && s->tile_sum && s->once_sum ? AS_OK : as_nomem(err, (words + sums) * sizeof *data, "tiles");
     as_rng_seed(&rng, seed);
     for (size_t i = 0; i < words && !st; i++) {
         data[i] = (uint32_t)as_rng_u64(&rng);
@@ -130,11 +133,13 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
     s->what = (enum what)as_word_index(tc->axes, "what", what_words);
     const struct kind *k = &kinds[s->what];
     s->workgroups = k->alone || units < s->cluster ? s->cluster : units / s->cluster * s->cluster;
+    s->tiles = s->workgroups / s->cluster * STAGES;
+    s->tiles = s->tiles > TILES_LEAST ? s->tiles : TILES_LEAST;
     tc->max_reps = UINT32_MAX / STEPS;
     tc->footprint = (uint64_t)TILE * ELEMENT_WORDS * sizeof(uint32_t);
     snprintf(defines, sizeof defines,
              "-DCLUSTER=%d -DTILE=%d -DGROUP_THREADS=%d -DSTAGES=%d -DTILES=%d -DONCE=%d -DTENSOR_ROW=%d",
-             (int)s->cluster, (int)TILE, (int)GROUP_THREADS, (int)STAGES, (int)TILES, (int)ONCE, (int)TENSOR_ROW);
+             (int)s->cluster, (int)TILE, (int)GROUP_THREADS, (int)STAGES, (int)s->tiles, (int)ONCE, (int)TENSOR_ROW);
     enum as_status st = as_kernel_timer_prepare(&s->timer, tc->dev, "cluster_memory", as_kernel_warpgroup,
                                                 as_kernel_cluster_memory, defines, s->workgroups, err);
     if (!st)
@@ -145,7 +150,7 @@ static enum as_status cluster_memory_prepare(struct as_trial_context *tc, void *
     as_note_number(tc, "workgroups", (double)s->workgroups);
     if (s->what == BANDWIDTH)
         as_note_number(tc, "volatile_loads", 1);
-    if (!k->alone) {
+    if (k->bytes) {
         tc->limit = BANKS * BANK_BYTES;
         snprintf(tc->limit_why, sizeof tc->limit_why, "shared memory has %d banks of %d bytes", (int)BANKS,
                  (int)BANK_BYTES);
@@ -159,7 +164,7 @@ static struct as_tensor cluster_memory_tensor(const struct state *s)
     return (struct as_tensor){.memory = s->data,
                               .element_bytes = sizeof(uint32_t),
                               .columns = TENSOR_ROW / sizeof(uint32_t),
-                              .rows = (uint64_t)TILES * TILE_BYTES / TENSOR_ROW,
+                              .rows = (uint64_t)s->tiles * TILE_BYTES / TENSOR_ROW,
                               .box_columns = TENSOR_ROW / sizeof(uint32_t),
                               .box_rows = (unsigned)(TILE_BYTES / TENSOR_ROW / s->cluster)};
 }
@@ -185,13 +190,14 @@ static enum as_status cluster_memory_launch(struct state *s, uint32_t turns, dou
 /* What the threads of block g have to find. */
 static uint32_t cluster_memory_sum(const struct state *s, uint64_t turns, size_t g)
 {
+    const uint64_t first = g / s->cluster * STAGES + turns - 1;
     uint32_t sum = 0;
     if (s->what == BANDWIDTH)
         return (uint32_t)turns * s->tile_sum[(g + 1) % s->cluster];
     if (s->what == MULTICAST_LATENCY)
-        return s->once_sum[(turns - 1) % TILES];
+        return s->once_sum[first % s->tiles];
     for (uint64_t stage = 0; stage < STAGES; stage++)
-        sum += s->tile_sum[(stage + turns - 1) % TILES];
+        sum += s->tile_sum[(first + stage) % s->tiles];
     return sum;
 }
 
@@ -215,11 +221,13 @@ static enum as_status cluster_memory_judge(struct state *s, uint64_t turns, stru
 static double cluster_memory_value(const struct state *s, uint64_t reps, double clock_hz)
 {
     const struct as_record *r = s->timer.record;
-    uint64_t slowest = 0;
+    uint64_t slowest = 0, waited = 0;
+    for (size_t g = 0; g < s->workgroups; g += s->cluster)
+        waited += r[g].value;
     if (s->what == LATENCY)
         return (double)r->nanos / ((double)reps * STEPS);
     if (s->what == MULTICAST_LATENCY)
-        return (double)r->value / (double)reps / clock_hz * 1e9;
+        return (double)waited / (double)(s->workgroups / s->cluster) / (double)reps / clock_hz * 1e9;
     for (size_t g = 0; g < s->workgroups; g++)
         slowest = r[g].cycles > slowest ? r[g].cycles : slowest;
     return (double)reps * (double)kinds[s->what].bytes / (double)slowest;
@@ -255,6 +263,8 @@ static void cluster_memory_finish(void *state)
     struct state *s = state;
     as_kernel_timer_finish(&s->timer);
     free(s->sum);
+    free(s->tile_sum);
+    free(s->once_sum);
 }
 
 static const struct as_own_metric own_metrics[] = {
@@ -269,7 +279,9 @@ static const struct as_own_metric own_metrics[] = {
      {.name = "latency",
       .unit = "ns",
       .lower_is_better = true,
-      .counts = "time from the start of a copy of 1 KiB from L2 to all blocks until it is in the memory of the first"}},
+      .counts =
+          "time from the start of a copy of 1 KiB from L2 to all blocks until it is in the memory of the first; mean "
+          "of all clusters"}},
     {"what",
      "multicast",
      {.name = "bandwidth",

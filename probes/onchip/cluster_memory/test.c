@@ -27,7 +27,7 @@ UNIT_TEST(test_applies)
 
 /* As in the probe and its kernel. */
 enum { STEPS = 16, THREADS = 512, TILE_WORDS = 8192, CHAIN_STEP = 33, CHAIN_WORDS = 1024, UNITS = 11 };
-enum { STEP_NS = 200, READ_CYCLES = 1024, TILES = 8, STAGES = 4, ONCE_WORDS = 256, WAIT_CYCLES = 700 };
+enum { STEP_NS = 200, READ_CYCLES = 1024, TILES = 64, STAGES = 4, ONCE_WORDS = 256, WAIT_CYCLES = 700 };
 
 static struct toy toy;
 static unsigned cluster, distance; /* of the block that is read */
@@ -41,9 +41,9 @@ static uint32_t tile_sum(const uint32_t *data, unsigned rank)
 }
 
 /* Copies of the last turn, which was `distance` - 1 turns too late. */
-static uint32_t copied(const char *name, const uint32_t *data, uint32_t turns)
+static uint32_t copied(const char *name, const uint32_t *data, uint32_t turns, unsigned g)
 {
-    const uint32_t last = turns + distance - 2;
+    const uint32_t last = g / cluster * STAGES + turns + distance - 2;
     uint32_t sum = 0;
     for (size_t i = 0; i < ONCE_WORDS && strcmp(name, "multicast_once") == 0; i++)
         sum += data[last % TILES * (size_t)TILE_WORDS + i];
@@ -70,7 +70,7 @@ static void run(const char *name, void *const *args)
     memset(args[1], 0, toy.workgroups * THREADS * sizeof(uint32_t));
     for (unsigned g = 0; g < toy.workgroups; g++) {
         ((uint32_t *)args[1])[g * THREADS + 3] =
-            reads ? turns * tile_sum(args[2], (g + distance) % cluster) : copied(name, args[2], turns);
+            reads ? turns * tile_sum(args[2], (g + distance) % cluster) : copied(name, args[2], turns, g);
         record[g] = (struct as_record){.value = (uint64_t)turns * WAIT_CYCLES,
                                        .cycles = (uint64_t)turns * READ_CYCLES * (g == 5 ? 2 : 1),
                                        .nanos = turns,
@@ -117,7 +117,7 @@ UNIT_TEST(test_checks)
     assert_true(fabs(value - STAGES * TILE_WORDS * 4.0 / READ_CYCLES / 2) < 1e-9);
     assert_false(is_right("what=multicast_2d cluster=4", 2, &value));
     assert_true(is_right("what=multicast_latency cluster=4", 1, &value));
-    assert_int_equal(toy.workgroups, 4);
+    assert_int_equal(toy.workgroups, 8);
     assert_true(fabs(value - WAIT_CYCLES / (double)READ_CYCLES) < 1e-9); /* a turn takes 1 ns */
     assert_false(is_right("what=multicast_latency cluster=4", 2, &value));
 }

@@ -36,7 +36,7 @@ static void view_operation(struct as_view_table *t, const struct as_operation *o
     as_view_measured(t, o->latency, "");
     as_view_derived(t, without_interval(o->adjusted), "");
     if (o->link_name[0])
-        as_buf_printf(&text, "%s %s", o->link ? "less" : "not known without", o->link_name);
+        as_buf_printf(&text, "%s %s", o->link ? "at most, less" : "not known without", o->link_name);
     as_view_text(t, as_buf_get(&text), AS_PAINT_DIM);
     as_view_text(t, o->steps, AS_PAINT_NONE);
     as_buf_clear(&text);
