@@ -64,8 +64,8 @@ static void add_numbers(struct as_advice *a, const struct as_advice_choice *choi
 {
     char pass[64];
     for (size_t i = 0; i < n; i++)
-        as_advice_add_number(a, choices[i].cell, "%s, '%s'", as_advice_pass_text(choices[i].cell, pass, sizeof pass),
-                             choices[i].allocator);
+        as_advice_add_number(a, choices[i].cell, "%s, '%s'%s", as_advice_pass_text(choices[i].cell, pass, sizeof pass),
+                             choices[i].allocator, as_advice_first_text(choices[i].cell));
 }
 
 /* Allocators that were measured, but not in the conditions compared. shared: only memory that the host can access. */
@@ -86,7 +86,8 @@ static void say_elsewhere(const struct as_rule_context *c, struct as_advice *a, 
         as_advice_say(a, "%s'%s' %s",
                       said > 1 ? ", " : ". Not compared, measured in other conditions only: ", other[i].allocator,
                       value);
-        as_advice_add_number(a, other[i].cell, "%s, '%s'", pass, other[i].allocator);
+        as_advice_add_number(a, other[i].cell, "%s, '%s'%s", pass, other[i].allocator,
+                             as_advice_first_text(other[i].cell));
     }
     if (said > SHOWN)
         as_advice_say(a, " and %zu more", said - SHOWN);

@@ -224,6 +224,11 @@ const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t si
     return out;
 }
 
+const char *as_advice_first_text(const struct as_cell *cell)
+{
+    return as_cell_axis(cell, "touch")[0] && as_cell_is(cell, "touch", "device") ? ", the device first" : "";
+}
+
 void as_advice_gain(struct as_advice *a, struct as_interval ratio)
 {
     a->effect = fmax(a->effect, ratio.lo > 1 ? ratio.lo : ratio.hi < 1 ? 1 / ratio.hi : 1);

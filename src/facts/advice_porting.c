@@ -126,7 +126,7 @@ bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic 
         "Prefetch managed memory where that overlaps other work (its own time is not counted)",
         "Do not prefetch managed memory", "Whether prefetching managed memory helps is inconclusive",
         "the device's first pass over"};
-    char took[32], gain[96];
+    char gain[96];
     double unused, ratio;
     struct as_pair p;
     (void)t;
@@ -139,17 +139,14 @@ bool as_advise_prefetch(struct as_rule_context *c, const struct as_advice_topic 
     }
     const struct as_interval ci = porting_prefetch_gain(&p, seconds, &ratio);
     const enum as_fact_verdict helps = as_verdict_above(ci, 1);
-    as_fact_value_text(seconds * 1e9, AS_NO_INTERVAL, "ns", took, sizeof took);
     as_noted_text(ratio, ci, "x", " as fast", "", gain, sizeof gain);
     if (helps == AS_UNDECIDED)
-        as_advice_say(a,
-                      "Prefetch managed memory where that overlaps other work. Whether it saves more than its own "
-                      "time, %s, is inconclusive",
-                      took);
+        as_advice_say(a, "Prefetch managed memory where that overlaps other work. Whether it saves more than its own "
+                         "time is inconclusive");
     else
-        as_advice_say(
-            a, "Prefetch managed memory%s: prefetch (%s) and first pass together are %s as a first pass without it",
-            helps == AS_SUPPORTED ? "" : " only where that overlaps other work", took, gain);
+        as_advice_say(a,
+                      "Prefetch managed memory%s: prefetch and first pass together are %s as a first pass without it",
+                      helps == AS_SUPPORTED ? "" : " only where that overlaps other work", gain);
     porting_say_passes(a, &p);
     as_advice_gain(a, ci);
     return true;

@@ -281,18 +281,20 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
 
 /* ---- copies ---- */
 
-/* The bandwidth of the device on this memory, of the operation. */
+/* The best bandwidth of the device on this memory, of the operation: whoever touched it first. */
 static const struct as_cell *streaming(const struct as_rule_context *c, const char *op, const char *allocator,
                                        const struct as_cell *like)
 {
+    const struct as_cell *best = NULL;
     for (size_t i = 0; i < c->n; i++) {
         const struct as_cell *cell = c->cells[i];
         if (strcmp(cell->probe, "bandwidth") == 0 && strcmp(as_cell_axis(cell, "op"), op) == 0 &&
             strcmp(as_cell_axis(cell, "allocator"), allocator) == 0 && as_cell_axis_number(cell, "threads") == 0 &&
-            strcmp(as_cell_axis(cell, "level"), "memory") == 0 && (!like || as_cells_alike(cell, like, "allocator")))
-            return cell;
+            strcmp(as_cell_axis(cell, "level"), "memory") == 0 && (!like || as_cells_alike(cell, like, "allocator")) &&
+            (!best || as_cell_is_faster(cell, best)))
+            best = cell;
     }
-    return NULL;
+    return best;
 }
 
 /* What a kernel reads over the link to the host, where reads of that memory were not measured by themselves. */
@@ -403,9 +405,10 @@ static void number_copy(struct as_advice *a, const struct copies *all, size_t i)
     as_fact_value_text(as_cell_size(all->copy[i]), AS_NO_INTERVAL, "B", pass, sizeof pass);
     as_advice_add_number(a, all->copy[i], "copy of %s, '%s' to '%s'", pass, from, own);
     as_advice_pass_text(all->direct[i], pass, sizeof pass);
-    as_advice_add_number(a, all->direct[i], "%s%s, '%s'", as_cell_axis(all->direct[i], "op")[0] ? "" : "read", pass,
-                         from);
-    as_advice_add_number(a, all->own[i], "%s, '%s'", as_advice_pass_text(all->own[i], pass, sizeof pass), own);
+    as_advice_add_number(a, all->direct[i], "%s%s, '%s'%s", as_cell_axis(all->direct[i], "op")[0] ? "" : "read", pass,
+                         from, as_advice_first_text(all->direct[i]));
+    as_advice_add_number(a, all->own[i], "%s, '%s'%s", as_advice_pass_text(all->own[i], pass, sizeof pass), own,
+                         as_advice_first_text(all->own[i]));
 }
 
 enum { SOURCES_SHOWN = 2 };

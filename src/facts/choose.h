@@ -43,6 +43,8 @@ bool as_choices_undecided(const struct as_advice_choice *choices, size_t same);
 void as_choices_names(const struct as_advice_choice *choices, size_t n, struct as_buf *out);
 /* "triad over 1 GiB", "triad over 1 GiB, 8 threads, regular stores": what a cell of the probe bandwidth does. */
 const char *as_advice_pass_text(const struct as_cell *cell, char *out, size_t size);
+/* ", the device first" where it touched the memory before the CPU did, else "": the rest of such a number's label. */
+const char *as_advice_first_text(const struct as_cell *cell);
 /* Of a ratio of two choices. */
 void as_advice_gain(struct as_advice *a, struct as_interval ratio);
 void as_advice_say(struct as_advice *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

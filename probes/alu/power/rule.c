@@ -163,10 +163,9 @@ static void add_ends(struct as_rule_context *c, const struct as_cell *const *cel
     if (f) {
         as_fact_number(f, idle->sum.median, as_cell_interval(idle));
         if (idle->clock_hz > 0)
-            as_fact_say(f, "Without work the board draws {value}, with the device open at %.2f GHz",
-                        idle->clock_hz / 1e9);
+            as_fact_say(f, "The idle board draws {value}, with the device open at %.2f GHz", idle->clock_hz / 1e9);
         else
-            as_fact_say(f, "Without work the board draws {value}, with the device open");
+            as_fact_say(f, "The idle board draws {value}, with the device open");
         as_fact_evidence(f, idle);
     }
     f = warp ? as_fact_add(c, AS_FACT_POWER_WARP, warp, NULL) : NULL;
@@ -178,7 +177,7 @@ static void add_ends(struct as_rule_context *c, const struct as_cell *const *cel
     as_fact_number(f, watts, ci);
     snprintf(where, sizeof where, "%u %s%s", units, as_unit_name(c), units > 1 ? "s" : "");
     if (idle)
-        as_fact_say(f, "With one warp on %s the board draws {value}, %.1f W more than without work", where,
+        as_fact_say(f, "With one warp on %s the board draws {value}, %.1f W more than when idle", where,
                     watts - idle->sum.median);
     else
         as_fact_say(f, "With one warp on %s the board draws {value}", where);

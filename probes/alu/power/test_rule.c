@@ -196,9 +196,9 @@ UNIT_TEST(test_ends)
         .name = "power_w", .unit = "W", .lower_is_better = true, .trials = 3, .value = 118.8, .ci = {118.5, 119.1}};
     assert_int_equal(as_cell_set_metrics(warp, &watts, 1, &err), AS_OK);
     made_derive(&m);
-    made_says(made_near(&m, "power.idle", 118, 1e-9), "Without work the board draws 118");
+    made_says(made_near(&m, "power.idle", 118, 1e-9), "The idle board draws 118");
     const struct as_fact *f = made_near(&m, "power.warp", 118.8, 1e-9);
-    made_says(f, "0.8 W more than without work");
+    made_says(f, "0.8 W more than when idle");
     assert_true(f->ci.lo == 118.5 && f->ci.hi == 119.1);
     assert_int_equal(made_near(&m, "power.energy.ffma32", 5, 0.01)->evidence_n, 4);
     made_end(&m);

@@ -87,8 +87,7 @@ UNIT_TEST(test_threads_that_may_be_slower)
              "from=0 node=0 allocator=malloc touch=cpu op=triad size=639631360 threads=16");
     made_derive(&m);
     made_verdict(&m, "host.bandwidth_threads.triad.malloc.cpu", AS_UNDECIDED);
-    made_says(made_get(&m, "host.bandwidth_threads.triad.malloc.cpu"), "is inconclusive: it is 0.8");
-    made_says(made_get(&m, "host.bandwidth_threads.triad.malloc.cpu"), " that of 9 threads");
+    made_says(made_get(&m, "host.bandwidth_threads.triad.malloc.cpu"), "is inconclusive: 9 threads may reach it, too");
     assert_true(isnan(made_get(&m, "host.bandwidth_threads.triad.malloc.cpu")->value));
     made_end(&m);
 }

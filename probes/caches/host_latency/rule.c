@@ -44,8 +44,7 @@ static void add_cached(struct as_rule_context *c, const struct as_cell *combined
     as_fact_say(f,
                 uncached == AS_SUPPORTED ? "The CPU does not cache '%s' memory: a load over %s takes %s, from '%s' %s"
                 : uncached == AS_REFUTED
-                    ? "The CPU caches '%s' memory, write-combining does not slow its loads: one over %s takes %s, "
-                      "from '%s' %s"
+                    ? "The CPU caches '%s' memory: a load over %s takes %s, from '%s' %s"
                     : "Whether the CPU caches '%s' memory is inconclusive: a load over %s takes %s, from '%s' %s",
                 allocator, size, takes, other, against);
 }

@@ -194,7 +194,7 @@ static void say_lost(const struct as_rule_context *c, struct as_fact *f, const s
     struct as_metric_value lost;
     as_rounded_count(worst->sum.max, most, sizeof most);
     if (as_cell_metric(worst, "lost_share", &lost))
-        snprintf(share, sizeof share, " (median %.2g%% of all updates)", lost.value);
+        snprintf(share, sizeof share, " (median %.2g%% of the updates)", lost.value);
     if (atomics_lost_is_plain(worst)) {
         f->verdict = AS_SUPPORTED;
         as_fact_say(f, "Control: plain updates by %s are lost in '%s', up to %s per sample, so losses are detected",

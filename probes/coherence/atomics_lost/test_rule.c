@@ -99,7 +99,7 @@ UNIT_TEST(test_one_kind_is_lost_or_not)
     made_derive(&m);
     assert_null(made_find(&m, "lost.both.pinned"));
     const struct as_fact *f = made_get(&m, "lost.both.pinned.f64.system");
-    made_says(f, "up to 7 per sample (median 45% of all updates), in 1 of 2 measurements");
+    made_says(f, "up to 7 per sample (median 45% of the updates), in 1 of 2 measurements");
     assert_int_equal(f->evidence_n, 2);
     made_end(&m);
 }

@@ -134,11 +134,13 @@ static void derive_bandwidth(struct as_rule_context *c)
     const struct as_cell **cells;
     struct as_curve *curves;
     size_t n = as_cells_of(c, "onchip_bandwidth", &cells), curves_n;
-    char each[64], alone[64], all[64], same[64];
+    char each[64], alone[64], all[64], same[64], side[96], memory[64];
     snprintf(each, sizeof each, "Each %s", as_unit_name(c));
     snprintf(alone, sizeof alone, "One %s alone", as_unit_name(c));
     snprintf(all, sizeof all, "L2 with all %ss active", as_unit_name(c));
     snprintf(same, sizeof same, "all %ss reading the same ", as_unit_name(c));
+    snprintf(side, sizeof side, "the memory-side cache with all %ss active", as_unit_name(c));
+    snprintf(memory, sizeof memory, "memory with all %ss active", as_unit_name(c));
     onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "own", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L1", each,
                          "its L1", "over ");
     onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "common", "every"), AS_FACT_ONCHIP_BANDWIDTH, "L2", each,
@@ -148,9 +150,9 @@ static void derive_bandwidth(struct as_rule_context *c)
     onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "shared", "every"), AS_FACT_ONCHIP_BANDWIDTH, "shared",
                          each, as_shared_memory_name(c), "");
     onchip_bandwidth_add(c, onchip_bandwidth_of_all(c, cells, n, false), AS_FACT_ONCHIP_BANDWIDTH, "memory_side", each,
-                         "the memory-side cache with all active", "each over its own ");
+                         side, "each over its own ");
     onchip_bandwidth_add(c, onchip_bandwidth_of_all(c, cells, n, true), AS_FACT_ONCHIP_BANDWIDTH, "memory", each,
-                         "memory with all active", "each over its own ");
+                         memory, "each over its own ");
     onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "own_stores", "every"), AS_FACT_ONCHIP_STORES, "L1",
                          each, "global memory", "over its own ");
     onchip_bandwidth_add(c, onchip_bandwidth_best_of(cells, n, "shared_stores", "every"), AS_FACT_ONCHIP_STORES,

@@ -64,8 +64,8 @@ UNIT_TEST(test_memory_and_stores)
     made_add(m, "onchip_bandwidth", "B/cycle", 120, "what=shared_stores size=0 width=128 stride=1 compute_units=every");
     made_derive(m);
     made_says(made_near(m, "onchip.memory_side.bandwidth", 18, 1e-9),
-              "with all active (128 bits per load, each over its own 1");
-    made_says(made_near(m, "onchip.memory.bandwidth", 9, 1e-9), "from memory with all active");
+              "with all SMs active (128 bits per load, each over its own 1");
+    made_says(made_near(m, "onchip.memory.bandwidth", 9, 1e-9), "from memory with all SMs active");
     made_says(made_near(m, "onchip.L1.stores", 31, 1e-9), "Each SM stores 31.0 B/cycle");
     made_near(m, "onchip.shared.stores", 120, 1e-9);
     made_near(m, "onchip.L1.bandwidth", 64, 1e-9);
