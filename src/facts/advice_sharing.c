@@ -274,7 +274,7 @@ bool as_advise_prefault_device(struct as_rule_context *c, const struct as_advice
         as_advice_say(
             a,
             "Whether the CPU should touch '%s' before the device is inconclusive. The device takes %s per page "
-            "after the CPU, %s without",
+            "after the CPU, against %s without",
             allocator, after, before);
     return true;
 }

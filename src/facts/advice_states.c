@@ -21,17 +21,29 @@ static void add_numbers(const struct as_rule_context *c, const struct as_fact *f
     }
 }
 
+static bool compares_states(const struct as_rule_context *c, const struct as_fact *f)
+{
+    return strcmp(f->device, c->device) == 0 && as_fact_is(f, AS_FACT_STATE, NULL);
+}
+
 /* The comparison with the largest effect; NULL: none is decided. other: whose call it must not share. */
 static const struct as_fact *strongest(const struct as_rule_context *c, const struct as_fact *other)
 {
     const struct as_fact *best = NULL;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        if (strcmp(f->device, c->device) == 0 && as_fact_is(f, AS_FACT_STATE, NULL) && f->act[0] &&
-            !(other && is_same_act(f, other)) && (!best || as_fact_effect(f) > as_fact_effect(best)))
+        if (compares_states(c, f) && f->act[0] && !(other && is_same_act(f, other)) &&
+            (!best || as_fact_effect(f) > as_fact_effect(best)))
             best = f;
     }
     return best;
+}
+
+static void add_all_numbers(const struct as_rule_context *c, struct as_advice *a)
+{
+    for (size_t i = 0; i < c->facts->n; i++)
+        if (compares_states(c, &c->facts->v[i]))
+            add_numbers(c, &c->facts->v[i], a);
 }
 
 bool as_advise_states(struct as_rule_context *c, const struct as_advice_topic *t, struct as_advice *a)
@@ -40,7 +52,7 @@ bool as_advise_states(struct as_rule_context *c, const struct as_advice_topic *t
     (void)t;
     for (size_t i = 0; i < c->facts->n; i++) {
         const struct as_fact *f = &c->facts->v[i];
-        if (strcmp(f->device, c->device) != 0 || !as_fact_is(f, AS_FACT_STATE, NULL))
+        if (!compares_states(c, f))
             continue;
         all++;
         decided += f->verdict == AS_SUPPORTED;
@@ -53,7 +65,9 @@ bool as_advise_states(struct as_rule_context *c, const struct as_advice_topic *t
         add_numbers(c, best, a);
         if (other)
             add_numbers(c, other, a);
-    } else if (all)
-        as_advice_say(a, "No difference beyond the intervals in %zu comparison%s", all, all == 1 ? "" : "s");
+    } else if (all) {
+        as_advice_say(a, "Alike within the intervals in %zu comparison%s", all, all == 1 ? "" : "s");
+        add_all_numbers(c, a);
+    }
     return all > 0;
 }

@@ -155,7 +155,7 @@ static void say_change(struct as_fact *f, const struct compared *p)
         as_fact_say(f, "%.120s: %s, %s the %s", as_buf_get(&what), as_buf_get(&first), times, as_buf_get(&second));
     else
         as_fact_say(f, "%.120s: %s and %s: %s", as_buf_get(&what), as_buf_get(&first), as_buf_get(&second),
-                    f->verdict == AS_REFUTED ? "no difference"
+                    f->verdict == AS_REFUTED ? "alike"
                     : is_one_trial(p)        ? "inconclusive from one trial"
                                              : "inconclusive");
     if (f->verdict == AS_SUPPORTED && side && state_of(better)[0]) {

@@ -138,7 +138,7 @@ UNIT_TEST(test_prefaults_that_may_pay)
     }
     says(get_advice("hip:0", "pre-fault"),
          "Whether the CPU should touch 'managed' before the device is inconclusive. The device takes 220 to 880 ns per "
-         "page after the CPU, 120 to 460 ns without");
+         "page after the CPU, against 120 to 460 ns without");
     forget_advice();
     fault("cpu", 1000, "cpu-one", "mmap");
     fault("cpu", 1001, "cpu-all", "mmap");

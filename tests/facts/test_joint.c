@@ -155,7 +155,7 @@ UNIT_TEST(test_states)
     m.cells[0].sum.ci = m.cells[1].sum.ci = (struct as_interval){849, 850};
     made_derive(&m);
     made_verdict(&m, "state.copy.host.own.engine.A_0.default", AS_REFUTED);
-    made_says(made_get(&m, "state.copy.host.own.engine.A_0.default"), "no difference");
+    made_says(made_get(&m, "state.copy.host.own.engine.A_0.default"), "alike");
     made_end(&m);
 }
 

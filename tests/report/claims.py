@@ -26,7 +26,8 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     # reported by the driver or a document
     (r"; the driver says: .*", 1), (r"\bNOT the (?:reported|published|documented) " + NUMBER, 1), (r"; none are documented$", 1),
     (r"\bdo NOT lie where they are documented\b", 1), (r"\bNOT to nearest, the IEEE 754 default\b", 1),
-    (r"\b\d+ planned numbers? of threads (?:was|were) not measured\b", 1),
+    (r"\b\d+ planned numbers? of threads (?:was|were) not measured\b", 1), (r"\blocation none\b", 1), (r"^The CPU does not cache '[^']*' memory\b", 2),
+    (r"\bof \d+ tested allocators, not for (?:'[^']*'(?:, | and )?)+", 2),
     # nothing found within a stated scope
     (r"\bthe interval includes no effect\b", 1), (r"\bmay be faster than separate kernels or not\b", 1),
     (r"\bis not clearly slower\b", 1), (r"\bdoes not (?:clearly )?halve the slowdown\b", 2),
@@ -48,7 +49,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"\bmakes no difference: bandwidth in repeated passes differs by at most \d+% in \d+ comparison", 2),
     (r"\bwhich the host cannot access\b", 1), (r"\bThe driver does not guarantee\b", 1), (r"; system-scope atomics lost no updates(?=\.|$)", 1),
     (r"\bdo not (?:copy data that you (?:read|stream over) repeatedly|share a counter in|help a first touch)\b", 1),
-    (r"\bwith all threads\b", 2), (r", against [^,]* without\b", 2), (r"\bneither is significantly better\b", 3),
+    (r"\bwith all threads\b", 2), (r", all threads, ", 2), (r", against [^,]* without\b", 2), (r"\bneither is significantly better\b", 3),
     (r"\b[Nn]one was lost in\b", 1), 
     (r"\bWithout atomics updates are lost in\b", 1), (r"\bthere is no valid control without atomics\b", 1),
     (r"\bWithout atomics none is lost in .* either, so the absence of losses proves little$", 1),

@@ -135,7 +135,7 @@ UNIT_TEST(test_hits_of_the_cpu_are_no_move)
         made_says(made_get(&m, managed), i == 1 ? "as fast as the first (11.6 to 11.9x) (4.61 to 4.80x the gain of "
                                                   "'cuMemHostAlloc'): the pages move to their reader"
                                                 : "pays for a move is inconclusive: pass 4 is 2.50x as fast as the "
-                                                  "first (2.46 to 2.54x), but may only hit the CPU's caches");
+                                                  "first (2.46 to 2.54x), but may hit the CPU's caches");
         if (i < 2) {
             made_verdict(&m, "migration.gain.cuMemHostAlloc.device.cpu.67108864", AS_SUPPORTED);
             assert_null(strchr(made_get(&m, "migration.gain.cuMemHostAlloc.device.cpu.67108864")->sentence, ':'));
