@@ -27,7 +27,7 @@ PHRASES = [(re.compile(text), cells) for text, cells in (
     (r"; the driver says: .*", 1), (r"\bNOT the (?:reported|published|documented) " + NUMBER, 1), (r"; none are documented$", 1),
     (r"\bdo NOT lie where they are documented\b", 1), (r"\bNOT to nearest, the IEEE 754 default\b", 1),
     (r"\b\d+ planned numbers? of threads (?:was|were) not measured\b", 1), (r"\blocation none\b", 1), (r"^The CPU does not cache '[^']*' memory\b", 2),
-    (r"\bof \d+ tested allocators, not for (?:'[^']*'(?:, | and )?)+", 2),
+    (r"\bof \d+ tested allocators, not for (?:'[^']*'(?:, | and )?)+", 1),
     # nothing found within a stated scope
     (r"\bthe interval includes no effect\b", 1), (r"\bmay be faster than separate kernels or not\b", 1),
     (r"\bis not clearly slower\b", 1), (r"\bdoes not (?:clearly )?halve the slowdown\b", 2),

@@ -191,7 +191,7 @@ static void add_gain(struct as_rule_context *c, const struct as_cell *const *cel
     as_fact_noted_text(f, " as fast as the first", "", value, sizeof value);
     if (may_be_cached) {
         as_fact_say(f,
-                    "Whether the first pass of %s pays for a move is inconclusive: pass %s is %s, but may only hit "
+                    "Whether the first pass of %s pays for a move is inconclusive: pass %s is %s, but may hit "
                     "the CPU's caches",
                     subject, as_cell_axis(last, "pass"), value);
     } else if (faster) {
