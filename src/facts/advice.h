@@ -10,7 +10,7 @@ enum { AS_ADVICE_NUMBERS_MAX = 32, AS_ADVICE_SHOWN = 10 /* further ones on reque
 /* A number that an advice rests on. */
 struct as_advice_number {
     int64_t cell;
-    char what[96];        /* "triad over 1 GiB, 'malloc'" */
+    char what[192];       /* "triad over 1 GiB, 'malloc'" */
     const char *quantity; /* the name of the quantity whose value it is; NULL: of none */
     double value;
     struct as_interval ci;

@@ -10,6 +10,15 @@ static bool is_same_act(const struct as_fact *a, const struct as_fact *b)
     return n == strcspn(b->act, ":") && strncmp(a->act, b->act, n) == 0;
 }
 
+static void add_number(struct as_advice *a, const struct as_cell *cell)
+{
+    const char *state = as_cell_axis(cell, AS_STATE_AXIS);
+    struct as_buf what = AS_BUF_INIT;
+    as_describe_pass(cell, true, &what);
+    as_advice_add_number(a, cell, "%s, %s", as_buf_get(&what), state[0] ? state : "by default");
+    as_buf_finish(&what);
+}
+
 static void add_numbers(const struct as_rule_context *c, const struct as_fact *f, struct as_advice *a)
 {
     for (size_t i = 0; i < f->evidence_n; i++) {
@@ -17,7 +26,7 @@ static void add_numbers(const struct as_rule_context *c, const struct as_fact *f
         for (size_t k = 0; k < c->in_states_n && !cell; k++)
             cell = c->in_states[k]->id == f->evidence[i] ? c->in_states[k] : NULL;
         if (cell)
-            as_advice_add_number(a, cell, "%.16s %.24s", cell->probe, as_cell_axis(cell, AS_STATE_AXIS));
+            add_number(a, cell);
     }
 }
 

@@ -83,8 +83,7 @@ static int by_size(const void *a, const void *b)
     return (p->cell->id > q->cell->id) - (p->cell->id < q->cell->id);
 }
 
-/* "Copy (engine, malloc to hipMalloc, 512 MiB)" */
-static void describe(const struct as_cell *cell, bool in_sentence, struct as_buf *out)
+void as_describe_pass(const struct as_cell *cell, bool in_sentence, struct as_buf *out)
 {
     static const char *const words[] = {"op", "what", "scenario", "how", "allocator", NULL};
     const char *lead = " (";
@@ -147,7 +146,7 @@ static void say_change(struct as_fact *f, const struct compared *p)
     const struct as_interval ci = f->ci, inverse = {1 / ci.hi, 1 / ci.lo};
     struct as_buf what = AS_BUF_INIT, first = AS_BUF_INIT, second = AS_BUF_INIT;
     char times[96];
-    describe(p->cell, false, &what);
+    as_describe_pass(p->cell, false, &what);
     put_side(more, &first);
     put_side(less, &second);
     as_fact_value_text(side < 0 ? 1 / f->value : f->value, side < 0 ? inverse : ci, "x", times, sizeof times);
@@ -160,7 +159,7 @@ static void say_change(struct as_fact *f, const struct compared *p)
                                              : "inconclusive");
     if (f->verdict == AS_SUPPORTED && side && state_of(better)[0]) {
         as_buf_clear(&what);
-        describe(p->cell, true, &what);
+        as_describe_pass(p->cell, true, &what);
         as_fact_act(f, "Set %s: {gain} better for %.90s", state_of(better), as_buf_get(&what));
     }
     as_buf_finish(&what);

@@ -157,6 +157,8 @@ bool as_cell_has_note(const struct as_cell *cell, const char *name); /* a number
 size_t as_cells_of(struct as_rule_context *c, const char *probe, const struct as_cell ***out);
 /* The cell of this id, NULL where the rules do not see it. */
 const struct as_cell *as_rule_cell(const struct as_rule_context *c, int64_t id);
+/* "Copy (engine, malloc to hipMalloc, 512 MiB)", the first letter small in a sentence: what a cell times. */
+void as_describe_pass(const struct as_cell *cell, bool in_sentence, struct as_buf *out);
 /* The subject of quantities that the rules see; its list of facts moves when one is added. */
 struct as_quantity_subject as_rule_subject(const struct as_rule_context *c);
 /* The one cell that gives the quantity of this name; NULL where none does. */

@@ -9,7 +9,7 @@ const samples = process.argv[5];
 // In brief one sample of each kind: of several runs, of two GPUs, and of suites whose pages have other sections.
 const chosen = process.env.ASSAY_BRIEF ? /machine|pair|upm|alu|tensor|residual/ : /./;
 // Width, height, and how many screens a page may have; on a phone more where map and sheets are of CPU and GPU.
-const VIEWS = [[1400, 1000, 3, 3], [800, 1100, 3, 3], [390, 844, 3.8, 5.7]], PHONE_BOTH = /machine|pair|quick|upm|residual/;
+const VIEWS = [[1400, 1000, 3, 3], [800, 1100, 3, 3], [390, 844, 4.4, 5.7]], PHONE_BOTH = /machine|pair|quick|upm|residual/;
 
 // Cells of a sheet that its box cuts.
 const cutCells = t => t.tab.evaluate(() => [...document.querySelectorAll('.sheet')].filter(s => !s.closest('details:not([open])')).flatMap(table => {
