@@ -59,7 +59,7 @@ static void noted_list(struct noted *s, const struct as_judge *j, const struct a
 
 static void noted_finish(struct noted *s)
 {
-    for (size_t i = 0; i < s->notes_n; i++)
+    for (size_t i = 0; s->notes && i < s->notes_n; i++)
         json_decref(s->notes[i]);
     free(s->notes);
     free(s->x);
@@ -70,15 +70,15 @@ static enum as_status noted_make(struct noted *s, const struct as_judge *j, cons
                                  const struct as_trials *t, struct as_error *err)
 {
     const size_t n = t->n ? t->n : 1;
-    *s = (struct noted){.is_count = as_unit_is_count(cell->unit),
-                        .notes = calloc(n, sizeof(json_t *)),
-                        .x = calloc(n, sizeof *s->x),
-                        .value = calloc(n, sizeof *s->value)};
+    *s = (struct noted){.is_count = as_unit_is_count(cell->unit)};
+    noted_list(s, j, cell);
+    s->notes = calloc(n, sizeof(json_t *));
+    s->x = calloc(n, sizeof *s->x);
+    s->value = calloc(n, sizeof *s->value);
     if (!s->notes || !s->x || !s->value) {
         noted_finish(s);
         return as_nomem(err, n * sizeof *s->x, "further metrics");
     }
-    noted_list(s, j, cell);
     for (size_t i = 0; i < t->n && s->metrics_n; i++) {
         if (!as_trial_counts(&t->v[i]))
             continue;
