@@ -67,8 +67,7 @@ enum as_status as_trials_add(struct as_trials *t, struct as_trial *trial, struct
     return st;
 }
 
-/* Counts and what else is no time or rate: no other work changes them, and what all samples span is what is known. */
-static bool is_exact(const struct as_judge *j, const struct as_cell *cell)
+bool as_judge_is_exact(const struct as_judge *j, const struct as_cell *cell)
 {
     return as_unit_is_count(cell->unit) || (j->is_untimed && j->is_untimed(cell));
 }
@@ -78,7 +77,7 @@ static struct as_trial_samples *samples_of(const struct as_judge *j, const struc
                                            const struct as_trials *t, size_t *n)
 {
     struct as_trial_samples *x = calloc(t->n ? t->n : 1, sizeof *x);
-    const bool exact = is_exact(j, cell);
+    const bool exact = as_judge_is_exact(j, cell);
     *n = 0;
     for (size_t i = 0; x && i < t->n; i++)
         if (as_trial_counts(&t->v[i]))
@@ -249,7 +248,7 @@ static enum as_status fit_kind(struct as_judge *j, size_t kind, const struct as_
 /* Threads of a driver compete for the host's CPUs too: what they take is part of its devices' numbers. */
 static int contended_side(const struct as_judge *j, const struct as_cell *cell)
 {
-    return is_exact(j, cell) || !judge_device_of(j, cell->device)->is_cpu ? 0 : cell->lower_is_better ? -1 : 1;
+    return as_judge_is_exact(j, cell) || !judge_device_of(j, cell->device)->is_cpu ? 0 : cell->lower_is_better ? -1 : 1;
 }
 
 static enum as_status judge_estimate(const struct as_judge *j, const struct as_kind *k, const struct as_cell *cell,
@@ -263,7 +262,7 @@ static enum as_status judge_estimate(const struct as_judge *j, const struct as_k
         return as_nomem(err, t->n * sizeof *x, "trials");
     const struct as_aim aim = {.width = isfinite(cell->precision) ? cell->precision : 0,
                                .trials = (size_t)j->trials_asked,
-                               .exact = is_exact(j, cell),
+                               .exact = as_judge_is_exact(j, cell),
                                .stopped = n > (size_t)j->trials_asked,
                                .better = contended_side(j, cell)};
     enum as_status st =

@@ -31,7 +31,7 @@ struct noted {
     struct as_trial_samples *x;
     double *value;
     size_t metrics_n, notes_n;
-    bool is_count; /* the cell's own number */
+    bool is_exact; /* the cell's own number */
 };
 
 static void noted_add(struct noted *s, const struct as_metric *list)
@@ -70,7 +70,7 @@ static enum as_status noted_make(struct noted *s, const struct as_judge *j, cons
                                  const struct as_trials *t, struct as_error *err)
 {
     const size_t n = t->n ? t->n : 1;
-    *s = (struct noted){.is_count = as_unit_is_count(cell->unit)};
+    *s = (struct noted){.is_exact = as_judge_is_exact(j, cell)};
     noted_list(s, j, cell);
     s->notes = calloc(n, sizeof(json_t *));
     s->x = calloc(n, sizeof *s->x);
@@ -89,16 +89,16 @@ static enum as_status noted_make(struct noted *s, const struct as_judge *j, cons
 }
 
 /* Counts, and shares of what a cell counts. */
-static bool is_exact(const struct noted *s, const struct as_metric *m)
+static bool metric_is_exact(const struct noted *s, const struct as_metric *m)
 {
-    return as_unit_is_count(m->unit) || (s->is_count && strcmp(m->unit, "%") == 0);
+    return as_unit_is_count(m->unit) || (s->is_exact && strcmp(m->unit, "%") == 0);
 }
 
 /* Estimates a metric, one sample per trial. *trials: those that have a value; 0: no estimate. */
 static enum as_status noted_estimate(const struct noted *s, const struct as_metric *m, const struct as_prior *prior,
                                      struct as_estimate *out, size_t *trials, struct as_error *err)
 {
-    const struct as_aim aim = {.exact = is_exact(s, m), .trials = s->notes_n};
+    const struct as_aim aim = {.exact = metric_is_exact(s, m), .trials = s->notes_n};
     struct as_trial_samples *x = calloc(s->notes_n ? s->notes_n : 1, sizeof *x);
     *trials = 0;
     if (!x)
@@ -152,7 +152,7 @@ static enum as_status learn_cell(struct as_judge *j, size_t kind, const struct a
         struct as_estimate e;
         size_t trials;
         st = noted_estimate(&s, &s.metrics[m], NULL, &e, &trials, err);
-        if (!st && trials && !is_exact(&s, &s.metrics[m]))
+        if (!st && trials && !metric_is_exact(&s, &s.metrics[m]))
             st = keep_estimate(j, kind, s.metrics[m].name, &e, err);
     }
     noted_finish(&s);

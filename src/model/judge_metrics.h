@@ -4,6 +4,8 @@
 
 #include "model/judge.h"
 
+/* Counts and what else is no time or rate: no other work changes them, and what all samples span is what is known. */
+bool as_judge_is_exact(const struct as_judge *j, const struct as_cell *cell);
 /* The process of a trial: its worker if processes differ. */
 int as_judge_process_of(const struct as_judge *j, const struct as_cell *cell, const struct as_trial *v);
 

@@ -1,7 +1,6 @@
 /* Energy per operation: the slope of power over rate as more compute units work. */
 #include "facts/rule.h"
 #include "model/metrics.h"
-#include "stats/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,47 +18,26 @@ struct line {
     double base;         /* W */
 };
 
-static double power_sum(const double *w, const double *a, const double *b, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += w[i] * a[i] * b[i];
-    return sum;
-}
-
-/* A point counts by its own variance, but none more than half of the points do: narrow intervals of few trials are
- * luck. half: half the width of each point's interval, 0 unknown. */
-static void power_weigh(const double *half, size_t n, double *w)
-{
-    double sorted[POINTS_MAX];
-    memcpy(sorted, half, n * sizeof *sorted);
-    const double usual = as_median_in(sorted, n);
-    for (size_t i = 0; i < n; i++)
-        w[i] = half[i] > usual ? (usual / half[i]) * (usual / half[i]) : 1;
-}
-
-/* Weighted least squares (Draper, Smith 1998, chapter 9); degrees of freedom by the effective number of points (Kish
- * 1965). Points may lie on a line by luck: their own errors, as independent ones, are added. */
+/* Least squares (Draper, Smith 1998, chapter 1). half: half the width of each point's interval. Points may lie on a
+ * line by luck: their own errors, as independent ones, are added. */
 static struct line power_fit(const double *x, const double *y, const double *half, size_t n)
 {
-    double w[POINTS_MAX], one[POINTS_MAX], dx[POINTS_MAX], off[POINTS_MAX], own = 0;
-    power_weigh(half, n, w);
-    for (size_t i = 0; i < n; i++)
-        one[i] = 1;
-    const double all = power_sum(w, one, one, n), points = all * all / power_sum(w, w, one, n);
-    const double mx = power_sum(w, x, one, n) / all, my = power_sum(w, y, one, n) / all;
-    for (size_t i = 0; i < n; i++)
-        dx[i] = x[i] - mx;
-    const double xx = power_sum(w, dx, dx, n);
-    struct line l = {.slope = power_sum(w, dx, y, n) / xx};
-    l.base = my - l.slope * mx;
+    double mx = 0, my = 0, xx = 0, xy = 0, rest = 0, own = 0;
     for (size_t i = 0; i < n; i++) {
-        off[i] = y[i] - l.base - l.slope * x[i];
-        own += w[i] * dx[i] * half[i] * w[i] * dx[i] * half[i];
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
     }
-    const size_t free_points = points > POINTS_LEAST ? (size_t)lround(points) - POINTS_LEAST : 0;
-    const double rest = power_sum(w, off, off, n) / (double)(free_points + 1);
-    l.error = t95[free_points] * sqrt(rest / xx) + sqrt(own) / xx;
+    for (size_t i = 0; i < n; i++) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        xy += (x[i] - mx) * (y[i] - my);
+    }
+    struct line l = {.slope = xy / xx};
+    l.base = my - l.slope * mx;
+    for (size_t i = 0; i < n; i++)
+        rest += (y[i] - l.base - l.slope * x[i]) * (y[i] - l.base - l.slope * x[i]);
+    for (size_t i = 0; i < n; i++)
+        own += (x[i] - mx) * half[i] * (x[i] - mx) * half[i];
+    l.error = t95[n - POINTS_LEAST] * sqrt(rest / (double)(n - 2) / xx) + sqrt(own) / xx;
     return l;
 }
 
@@ -279,8 +257,7 @@ static void power_derive(struct as_rule_context *c)
 
 const struct as_rule as_rules_power[] = {
     {"energy", power_derive,
-     "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares, "
-     "points weighted by their intervals; "
+     "the slope of the board's power over the rate of an operation on increasing numbers of units, by least squares; "
      "the interval is that of the slope, with what the intervals of its points add, of the energy counter where there "
      "is one, else of readings of power; power "
      "without work, with one warp and with more on every unit as the sensor reads it",
