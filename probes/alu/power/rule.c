@@ -19,10 +19,12 @@ struct line {
 };
 
 /* Least squares (Draper, Smith 1998, chapter 1). half: half the width of each point's interval. Points may lie on a
- * line by luck: their own errors, as independent ones, are added. */
+ * line by luck: their own errors, as independent ones, are added. The error is NAN if there are too few. */
 static struct line power_fit(const double *x, const double *y, const double *half, size_t n)
 {
     double mx = 0, my = 0, xx = 0, xy = 0, rest = 0, own = 0;
+    if (n < POINTS_LEAST || n > POINTS_MAX)
+        return (struct line){.error = NAN};
     for (size_t i = 0; i < n; i++) {
         mx += x[i] / (double)n;
         my += y[i] / (double)n;
@@ -76,7 +78,7 @@ struct points {
 
 static struct points points_of(const struct as_cell *const *cells, size_t n, const char *op, const struct meter *meter)
 {
-    struct points p = {.meter = meter, .line = {.error = NAN}};
+    struct points p = {.meter = meter};
     for (size_t i = 0; i < n && p.n < POINTS_MAX; i++) {
         struct as_interval ci;
         const double watts = metered_of(cells[i], meter, &ci);
@@ -89,8 +91,7 @@ static struct points points_of(const struct as_cell *const *cells, size_t n, con
         p.half[p.n] = isfinite(ci.hi - ci.lo) ? (ci.hi - ci.lo) / 2 : 0;
         p.y[p.n++] = watts;
     }
-    if (p.n >= POINTS_LEAST)
-        p.line = power_fit(p.x, p.y, p.half, p.n);
+    p.line = power_fit(p.x, p.y, p.half, p.n);
     return p;
 }
 
